@@ -1,0 +1,7 @@
+"""Every prediction with its own honest interval, at the price of least squares."""
+
+from elmband.estimators import ELMIntervalRegressor, ELMRegressor, VarianceParts
+
+__all__ = ["ELMIntervalRegressor", "ELMRegressor", "VarianceParts", "__version__"]
+
+__version__ = "0.1.0.dev0"

@@ -1,0 +1,69 @@
+"""What the rest of the package needs to know about array libraries, in one place."""
+
+from typing import Any, Literal, TypeAlias
+
+import array_api_compat
+import numpy as np
+
+Array: TypeAlias = Any
+Precision: TypeAlias = Literal["auto", "float32", "float64"]
+
+PRECISIONS = ("auto", "float32", "float64")
+
+# These hold at most 16 bits, so float32 represents every one of their values exactly.
+_SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16", "float32")
+
+
+def namespace(*arrays: Array) -> Any:
+    """Return the array API namespace that the given arrays share."""
+    return array_api_compat.array_namespace(*arrays)
+
+
+def product_dtype(X: Array, precision: Precision = "auto") -> Any:
+    """Return the dtype of the matrix products: that of the data, unless overridden.
+
+    Float32 and integers of at most 16 bits give float32, everything else float64.
+    Sums over rows are kept in float64 in either case.
+    """
+    xp = namespace(X)
+    if precision != "auto":
+        return getattr(xp, precision)
+    return xp.float32 if str(X.dtype).rpartition(".")[-1] in _SMALL_DTYPES else xp.float64
+
+
+def epsilon(dtype: Any, xp: Any) -> float:
+    """Return the distance between 1 and the next larger number of a floating dtype."""
+    return float(xp.finfo(dtype).eps)
+
+
+def cast(x: Array, dtype: Any) -> Array:
+    """Convert `x` to `dtype`, without a copy where it has that dtype already."""
+    return namespace(x).astype(x, dtype, copy=False)
+
+
+def double(x: Array) -> Array:
+    """Convert `x` to float64."""
+    return cast(x, namespace(x).float64)
+
+
+def place(x: Array, like: Array, dtype: Any = None) -> Array:
+    """Move `x` to the library and device of `like`, in the dtype of `like` by default."""
+    xp = namespace(like)
+    dtype = like.dtype if dtype is None else dtype
+    if array_api_compat.is_array_api_obj(x) and namespace(x) is xp:
+        return array_api_compat.to_device(cast(x, dtype), array_api_compat.device(like))
+    return xp.asarray(to_numpy(x), dtype=dtype, device=array_api_compat.device(like))
+
+
+def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+    """Copy an array of any library to NumPy; NumPy arrays pass through."""
+    if isinstance(x, np.ndarray):
+        return x
+    if array_api_compat.is_torch_array(x):
+        return np.asarray(x.detach().cpu())
+    if array_api_compat.is_cupy_array(x):
+        return np.asarray(x.get())
+    if type(x).__module__.startswith("array_api_strict"):
+        # It plays several devices, and lets NumPy see only the one it calls the CPU.
+        return np.asarray(x.to_device(namespace(x).Device("CPU_DEVICE")))
+    return np.asarray(x)

@@ -1,0 +1,158 @@
+"""Checks of what users pass in; every refusal is one sentence that says what to do."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import device, is_array_api_obj
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
+
+from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
+from elmband.output_layer import AlphaRule
+from elmband.scaling import Scaling
+
+
+class TrainingRows(NamedTuple):
+    """X (n, d), Y (n, m) in float64 and weights (n,) or None, all in the library of X."""
+
+    X: Array
+    Y: Array
+    s: Array | None
+    single_output: bool
+
+
+def training_rows(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    """Check training data. Rows of weight zero are left out: they count zero times."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    X = validate_data(estimator, X, dtype="numeric", ensure_min_samples=2)
+    xp = namespace(X)
+    Y = place(_numbers(y, "y"), X, xp.float64)
+    if Y.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, y has {Y.shape[0]}; they must be as many.")
+    single = Y.ndim == 1
+    Y = Y[:, None] if single else Y
+    if sample_weight is None:
+        return TrainingRows(X, Y, None, single)
+    s = _weights(sample_weight, X)
+    if bool(xp.all(s > 0)):
+        return TrainingRows(X, Y, s, single)
+    kept = place(np.flatnonzero(to_numpy(s)), X, xp.int64)
+    if kept.shape[0] < 2:
+        raise ValueError("sample_weight leaves fewer than 2 rows with a weight above zero.")
+    X, Y, s = (xp.take(a, kept, axis=0) for a in (X, Y, s))
+    return TrainingRows(X, Y, s, single)
+
+
+def _numbers(y: Any, name: str) -> np.ndarray[Any, Any]:
+    values = to_numpy(y) if is_array_api_obj(y) else y
+    numbers = np.asarray(check_array(values, ensure_2d=False, dtype=np.float64, input_name=name))
+    if not 1 <= numbers.ndim <= 2:
+        raise ValueError(f"{name} must have one or two axes; its shape is {numbers.shape}.")
+    return numbers
+
+
+def _weights(sample_weight: Any, X: Array) -> Array:
+    n = X.shape[0]
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight, dtype=np.float64)
+    weights = _numbers(sample_weight, "sample_weight")
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n} rows of X; "
+            f"its shape is {weights.shape}."
+        )
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must not be negative; its least is {weights.min():g}.")
+    return place(weights, X, namespace(X).float64)
+
+
+def warn_constant(Y: Array, targets: Scaling) -> None:
+    """Say that a constant target leaves nothing to learn."""
+    xp = namespace(Y)
+    for column in range(Y.shape[1]):
+        if bool(xp.all(xp.abs(targets(Y)[:, column]) < 1e-12)):
+            where = "y" if Y.shape[1] == 1 else f"output {column} of y"
+            warnings.warn(
+                f"{where} is constant ({float(Y[0, column]):g}): the model can only repeat it, "
+                "and an interval learned from it has zero width.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def check_same_library(estimator: BaseEstimator, X: Array, fitted: Array, method: str) -> None:
+    """Refuse rows whose array library is not that of the training rows."""
+    ours, theirs = namespace(fitted), namespace(X)
+    if ours is not theirs or device(fitted) != device(X):
+        raise ValueError(
+            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
+            f"and the same device as those passed to fit(): {ours.__name__} on {device(fitted)}; "
+            f"these are {theirs.__name__} on {device(X)}."
+        )
+
+
+def check_alpha(alpha: Any, name: str = "alpha") -> AlphaRule:
+    """Return the rule for γ: a number of at least 0, "loo" or "gcv"."""
+    if isinstance(alpha, str) and alpha in ("loo", "gcv"):
+        return alpha  # type: ignore[return-value]
+    if isinstance(alpha, Real) and not isinstance(alpha, bool) and 0 <= float(alpha) < math.inf:
+        return float(alpha)
+    raise ValueError(
+        f"{name} must be a number of at least 0, 'loo' (exact leave-one-out) or 'gcv' "
+        f"(generalised cross-validation); got {alpha!r}."
+    )
+
+
+def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
+    """Return a word that must be one of `choices`."""
+    if isinstance(value, str) and value in choices:
+        return value
+    known = " or ".join(repr(choice) for choice in choices)
+    raise ValueError(f"{name} must be {known}; got {value!r}.")
+
+
+def check_precision(value: Any) -> Any:
+    """Return the precision of the products."""
+    return check_choice(value, PRECISIONS, "precision")
+
+
+def check_chunk_size(value: Any, default: int) -> int:
+    """Return the number of rows per chunk."""
+    if value is None:
+        return default
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(f"chunk_size must be a whole number of rows, at least 1; got {value!r}.")
+
+
+class Levels(NamedTuple):
+    """Multipliers z of the confidence levels asked for, and whether it was a single one."""
+
+    z: np.ndarray[Any, np.dtype[np.float64]]
+    single: bool
+
+
+def check_levels(confidence_level: Any) -> Levels:
+    """Return the multipliers z = Φ⁻¹((1 + level) / 2) of one level or of a list of levels."""
+    levels = np.asarray(confidence_level)
+    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or levels.size == 0:
+        raise ValueError(
+            "confidence_level must be a number between 0 and 1, or a list of such numbers; "
+            f"got {confidence_level!r}."
+        )
+    wrong = levels[~((levels > 0) & (levels < 1))]
+    if wrong.size:
+        value = float(wrong.flat[0])
+        hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+        raise ValueError(
+            f"confidence_level must lie strictly between 0 and 1; got {value:g}.{hint}"
+        )
+    return Levels(ndtri((1 + np.atleast_1d(levels)) / 2), levels.ndim == 0)

@@ -1,0 +1,254 @@
+"""The random hidden layer: drawn once in NumPy, applied on any array library."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from elmband._arrays import Array, cast, namespace, place
+from elmband.moments import Chunk
+from elmband.sample import RowSample
+from elmband.scaling import Scaling
+
+Kind: TypeAlias = str | Callable[[Array], Array]
+NeuronCounts: TypeAlias = int | Mapping[Any, int]
+NumpyArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def _tanh(T: Array) -> Array:
+    return namespace(T).tanh(T)
+
+
+def _sigmoid(T: Array) -> Array:
+    # The logistic function by way of tanh, which array libraries run several times faster.
+    return 0.5 + 0.5 * namespace(T).tanh(0.5 * T)
+
+
+def _relu(T: Array) -> Array:
+    xp = namespace(T)
+    return xp.where(T > 0, T, xp.zeros_like(T))
+
+
+PROJECTIONS: dict[str, Callable[[Array], Array]] = {
+    "linear": lambda T: T,
+    "tanh": _tanh,
+    "sigmoid": _sigmoid,
+    "relu": _relu,
+}
+
+
+def _squared_l2(Z: Array, C: Array) -> Array:
+    xp = namespace(Z)
+    squares = xp.sum(Z**2, axis=1)[:, None] + xp.sum(C**2, axis=0)[None, :] - 2 * (Z @ C)
+    return xp.where(squares > 0, squares, xp.zeros_like(squares))
+
+
+def _squared_l1(Z: Array, C: Array) -> Array:
+    return sum(namespace(Z).abs(gap) for gap in _gaps(Z, C)) ** 2
+
+
+def _squared_linf(Z: Array, C: Array) -> Array:
+    xp = namespace(Z)
+    largest = xp.zeros((Z.shape[0], C.shape[1]), dtype=Z.dtype, device=Z.device)
+    for gap in _gaps(Z, C):
+        largest = xp.maximum(largest, xp.abs(gap))
+    return largest**2
+
+
+def _gaps(Z: Array, C: Array) -> Any:
+    """Differences to all centres, one input column at a time: memory stays (n, L)."""
+    return (Z[:, k, None] - C[None, k, :] for k in range(Z.shape[1]))
+
+
+SQUARED_DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
+    "rbf_l1": _squared_l1,
+    "rbf_l2": _squared_l2,
+    "rbf_linf": _squared_linf,
+}
+
+KINDS = (*PROJECTIONS, *SQUARED_DISTANCES)
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """Neurons of one kind, on standardised inputs z.
+
+    - linear, tanh, sigmoid, relu and a user's function φ: h = φ(zW + b). As many linear neurons
+      as there are inputs pass the inputs through (W is the identity and b is zero).
+    - rbf_l1, rbf_l2, rbf_linf: h = exp(-½ ‖z - c‖² / b²) in that norm, with centres c, the
+      columns of W, taken from the training rows, and widths b.
+    """
+
+    kind: Kind
+    weights: Array
+    bias: Array
+
+    @property
+    def count(self) -> int:
+        """Number of neurons."""
+        return int(self.bias.shape[0])
+
+    def __call__(self, Z: Array) -> Array:
+        """Return the outputs of these neurons, one column each."""
+        if self.kind in SQUARED_DISTANCES:
+            squares = SQUARED_DISTANCES[str(self.kind)](Z, self.weights)
+            return namespace(Z).exp(-0.5 * squares / self.bias**2)
+        preactivation = Z @ self.weights + self.bias
+        if isinstance(self.kind, str):
+            return PROJECTIONS[self.kind](preactivation)
+        return self._own(self.kind, preactivation)
+
+    @staticmethod
+    def _own(function: Callable[[Array], Array], preactivation: Array) -> Array:
+        H = function(preactivation)
+        if getattr(H, "shape", None) != preactivation.shape:
+            raise ValueError(
+                f"The neuron function {function!r} must return an array of the shape it is "
+                f"given, {preactivation.shape}; it returned {getattr(H, 'shape', type(H))}."
+            )
+        return cast(H, preactivation.dtype)
+
+    def to(self, like: Array, dtype: Any) -> Self:
+        """Return the same neurons on the library and device of `like`."""
+        weights, bias = place(self.weights, like, dtype), place(self.bias, like, dtype)
+        return replace(self, weights=weights, bias=bias)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenLayer:
+    """Blocks of neurons side by side."""
+
+    blocks: tuple[Neurons, ...]
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of columns of H."""
+        return sum(block.count for block in self.blocks)
+
+    def __call__(self, Z: Array) -> Array:
+        """Return hidden outputs H (n, L) of standardised inputs Z (n, d)."""
+        return namespace(Z).concat([block(Z) for block in self.blocks], axis=1)
+
+    def to(self, like: Array, dtype: Any) -> Self:
+        """Return the same layer on the library and device of `like`."""
+        return type(self)(tuple(block.to(like, dtype) for block in self.blocks))
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """From raw inputs to hidden outputs: standardise, then apply the hidden layer."""
+
+    inputs: Scaling
+    hidden: HiddenLayer
+
+    def __call__(self, rows: Chunk) -> Chunk:
+        """Replace the inputs of a chunk by hidden outputs, in the dtype of this map."""
+        return rows._replace(X=self.apply(rows.X))
+
+    def apply(self, X: Array) -> Array:
+        """Return hidden outputs H (n, L) of raw inputs."""
+        return self.hidden(self.inputs(X))
+
+    def to(self, like: Array, dtype: Any) -> Self:
+        """Return the same map on the library and device of `like`."""
+        return type(self)(self.inputs.to(like, dtype), self.hidden.to(like, dtype))
+
+
+@dataclass(frozen=True)
+class LayerSpec:
+    """What a hidden layer shall be made of, before it is drawn."""
+
+    counts: tuple[tuple[Kind, int], ...]
+    bias: bool = True
+    density: float = 1.0
+    weight_scale: float = 1.0
+
+    @classmethod
+    def parse(cls, n_neurons: NeuronCounts, activation: Kind = "tanh", **options: Any) -> Self:
+        """Read `n_neurons`: a number of `activation` neurons, or a mapping kind -> number."""
+        mix = n_neurons if isinstance(n_neurons, Mapping) else {activation: n_neurons}
+        for kind, count in mix.items():
+            if not callable(kind) and kind not in KINDS:
+                raise ValueError(
+                    f"Unknown kind of neuron {kind!r}; known are {', '.join(KINDS)}, "
+                    "or give your own vectorised function."
+                )
+            if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+                raise ValueError(
+                    f"n_neurons must be a whole number of at least 1 for each kind; "
+                    f"got {count!r} for {kind!r}."
+                )
+        if not mix:
+            raise ValueError("n_neurons names no neurons; give a number, e.g. n_neurons=200.")
+        spec = cls(tuple((kind, int(count)) for kind, count in mix.items()), **options)
+        spec._check_options()
+        return spec
+
+    def _check_options(self) -> None:
+        if not 0 < self.density <= 1:
+            raise ValueError(f"density must lie above 0 and be at most 1; got {self.density!r}.")
+        if not 0 < self.weight_scale < np.inf:
+            raise ValueError(f"weight_scale must be positive; got {self.weight_scale!r}.")
+
+    @property
+    def n_centres(self) -> int:
+        """How many training rows the RBF neurons would like as centres."""
+        return sum(count for kind, count in self.counts if kind in SQUARED_DISTANCES)
+
+    def draw(self, n_features: int, seed: int, sample: RowSample | None = None) -> HiddenLayer:
+        """Draw the layer. A larger count keeps the neurons that a smaller one has."""
+        blocks = []
+        used = 0
+        for index, (kind, count) in enumerate(self.counts):
+            rng = np.random.default_rng([seed, index])
+            if kind in SQUARED_DISTANCES:
+                assert sample is not None
+                blocks.append(self._radial(str(kind), count, rng, sample, used))
+                used += count
+            elif kind == "linear":
+                blocks.append(self._linear(count, n_features, rng))
+            else:
+                W, b = self._projection(count, n_features, rng)
+                blocks.append(Neurons(kind, W, b))
+        return HiddenLayer(tuple(blocks))
+
+    def _linear(self, count: int, n_features: int, rng: np.random.Generator) -> Neurons:
+        if count > n_features:
+            raise ValueError(
+                f"n_neurons asks for {count} linear neurons, but X has {n_features} features; "
+                "more linear neurons than features add nothing."
+            )
+        if count == n_features:
+            return Neurons("linear", np.eye(n_features), np.zeros(count))
+        return Neurons("linear", *self._projection(count, n_features, rng))
+
+    def _projection(
+        self, count: int, n_features: int, rng: np.random.Generator
+    ) -> tuple[NumpyArray, NumpyArray]:
+        """Draw W so that zW has standard deviation `weight_scale`, and b likewise.
+
+        Each neuron sees each input with probability `density`, and one input at least.
+        """
+        draws = rng.standard_normal((count, n_features + 1))
+        W, b = draws[:, :-1], draws[:, -1]
+        if self.density < 1:
+            chance = rng.random((count, n_features))
+            seen = chance <= np.maximum(self.density, chance.min(axis=1, keepdims=True))
+            W = W * seen
+            n_seen = seen.sum(axis=1)
+        else:
+            n_seen = np.full(count, n_features)
+        W = W.T * (self.weight_scale / np.sqrt(n_seen))
+        return W, b * self.weight_scale if self.bias else np.zeros(count)
+
+    def _radial(
+        self, kind: str, count: int, rng: np.random.Generator, sample: RowSample, used: int
+    ) -> Neurons:
+        """Place centres at sampled rows; widths spread around the typical distance of rows."""
+        rows = sample.rows[(used + np.arange(count)) % len(sample.rows)]
+        spread = 2.0 ** rng.uniform(-1, 1, size=count)
+        some = sample.rows[:256]
+        squares = SQUARED_DISTANCES[kind](some, some.T)[np.triu_indices(len(some), 1)]
+        typical = float(np.sqrt(np.median(squares))) if squares.size else 1.0
+        return Neurons(kind, rows.T.copy(), spread * (typical or 1.0) / self.weight_scale)

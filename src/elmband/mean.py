@@ -1,0 +1,62 @@
+"""The first stage: standardise, draw the hidden layer, solve for the mean."""
+
+from dataclasses import dataclass
+
+from elmband import engine
+from elmband._arrays import cast, epsilon, namespace
+from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
+from elmband.moments import Chunk, Gram
+from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
+from elmband.rows import ArrayRows
+from elmband.sample import RowSample, sample_rows
+from elmband.scaling import Scaling, column_moments
+
+
+@dataclass(frozen=True, eq=False)
+class MeanModel:
+    """A trained mean model, with what the second stage needs to go on from it.
+
+    `rows` have standardised targets; `eps` is the rounding unit of the products.
+    """
+
+    rows: ArrayRows
+    inputs: Scaling
+    targets: Scaling
+    hidden: HiddenLayer
+    features: FeatureMap
+    sums: Gram
+    layer: OutputLayer
+    eps: float
+
+
+def fit_mean(
+    raw: ArrayRows, spec: LayerSpec, rule: AlphaRule, dtype: object, seed: int
+) -> MeanModel:
+    """Train on raw rows, with products in `dtype`."""
+    inputs = Scaling.from_moments(engine.total(raw, lambda c: column_moments(c.X, c.s)))
+    targets = Scaling.from_moments(engine.total(raw, lambda c: column_moments(c.Y, c.s)))
+    hidden = draw_hidden(raw, inputs, spec, seed)
+    features = FeatureMap(inputs, hidden).to(raw.X, dtype)
+    rows = ArrayRows(
+        X=raw.X,
+        Y=cast(targets(raw.Y), dtype),
+        s=None if raw.s is None else cast(raw.s, dtype),
+        chunk_size=raw.chunk_size,
+    )
+    eps = epsilon(dtype, namespace(raw.X))
+    problem = RidgeProblem(rows, features, eps)
+    sums = problem.gram()
+    layer = problem.solve(rule, sums)
+    return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps)
+
+
+def draw_hidden(raw: ArrayRows, inputs: Scaling, spec: LayerSpec, seed: int) -> HiddenLayer:
+    """Draw neurons; RBF centres come from a sample of the rows."""
+    n_features = raw.X.shape[1]
+    if not spec.n_centres:
+        return spec.draw(n_features, seed)
+
+    def sampled(chunk: Chunk) -> RowSample:
+        return sample_rows(inputs(chunk.X), spec.n_centres, seed)
+
+    return spec.draw(n_features, seed, engine.total(raw, sampled))

@@ -1,0 +1,89 @@
+"""The sums a fit is made of: small frozen values that add up chunk by chunk."""
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Self
+
+from elmband._arrays import Array, double, namespace
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over rows. Two of a kind add up to the sums over the rows of both."""
+
+    def __add__(self, other: Self) -> Self:
+        sums = (getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
+        return type(self)(*sums)
+
+
+class Chunk(NamedTuple):
+    """A block of rows: inputs X (n, d), targets Y (n, m), and weights s (n,) or None.
+
+    A weight counts a row that many times. The same triple carries hidden outputs in the
+    place of X once the hidden layer has been applied.
+    """
+
+    X: Array
+    Y: Array
+    s: Array | None
+
+    @property
+    def weighted(self) -> tuple[Array, Array]:
+        """X and Y with every row multiplied by the root of its weight."""
+        if self.s is None:
+            return self.X, self.Y
+        root = namespace(self.s).sqrt(self.s)[:, None]
+        return self.X * root, self.Y * root
+
+    @property
+    def n(self) -> float:
+        """Number of rows, each counted as often as its weight says."""
+        if self.s is None:
+            return float(self.X.shape[0])
+        return float(namespace(self.s).sum(double(self.s)))
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces(Moments):
+    """Values of single rows, kept in the order of the chunks: these add up by concatenation."""
+
+    parts: tuple[Array, ...]
+
+    def joined(self) -> Array:
+        """Return the values of all rows as one array."""
+        return namespace(*self.parts).concat(self.parts, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetSums(Moments):
+    """n, Hᵀy and yᵀy: what a ridge solution needs of the targets."""
+
+    n: float
+    HtY: Array
+    YtY: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Gram(TargetSums):
+    """n, HᵀH, Hᵀy and yᵀy: all that a ridge solution needs to know of the rows."""
+
+    HtH: Array
+
+    def with_targets(self, sums: TargetSums) -> "Gram":
+        """Return the sums for the same rows with other targets."""
+        return Gram(sums.n, sums.HtY, sums.YtY, self.HtH)
+
+
+def target_sums(rows: Chunk) -> TargetSums:
+    """Sum s·hᵀy and s·y² over a chunk of hidden outputs.
+
+    Products run in the dtype of the chunk, the results are float64.
+    """
+    H, Y = rows.weighted
+    return TargetSums(rows.n, double(H.T @ Y), namespace(Y).sum(double(Y) ** 2, axis=0))
+
+
+def gram(rows: Chunk) -> Gram:
+    """Sum s·hᵀh as well."""
+    H, _ = rows.weighted
+    sums = target_sums(rows)
+    return Gram(sums.n, sums.HtY, sums.YtY, double(H.T @ H))

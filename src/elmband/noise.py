@@ -1,0 +1,122 @@
+"""The second stage: a model of the noise variance, trained on the first one's residuals."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+from elmband import engine
+from elmband._arrays import Array, cast, namespace
+from elmband.covariance import Meat, jackknife_meat, quadratic_form, sandwich
+from elmband.hidden import FeatureMap
+from elmband.mean import MeanModel
+from elmband.moments import Chunk, Gram, Moments, Pieces, TargetSums, gram, target_sums
+from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
+
+
+@dataclass(frozen=True, eq=False)
+class SecondPass(Moments):
+    """What one pass over the rows gives once the mean model is known."""
+
+    meat: Meat
+    noise: TargetSums
+    residuals: Pieces
+    rest: Pieces
+
+
+class Variance(NamedTuple):
+    """Variances of every row and output, on standardised targets.
+
+    `noise` may be negative here: it is the plain prediction of the noise model.
+    """
+
+    noise: Array
+    noise_model: Array
+    mean_model: Array
+
+    @property
+    def total(self) -> Array:
+        """Their sum; here, and only here, negative noise is replaced by zero."""
+        return positive(self.noise) + self.noise_model + self.mean_model
+
+
+def positive(x: Array) -> Array:
+    """Replace negative values by zero."""
+    xp = namespace(x)
+    return xp.where(x > 0, x, xp.zeros_like(x))
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredNoise:
+    """The published noise model: least squares on r², and jackknife covariances of both models.
+
+    `features` is None where the noise model shares the hidden layer of the mean model.
+    """
+
+    features: FeatureMap | None
+    coef: Array
+    alpha: Array
+    mean_covariance: Array
+    noise_covariance: Array
+
+    @classmethod
+    def fit(cls, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule) -> Self:
+        """Run steps 3 to 6 of the published algorithm, once the mean model is trained.
+
+        A shared hidden layer shares HᵀH and its decomposition, and at equal γ the leverage.
+        """
+        sums = _second_pass(mean, features)
+        squares = replace(mean.rows, Y=sums.residuals.joined() ** 2)
+        problem = RidgeProblem(squares, features or mean.features, mean.eps)
+        if isinstance(sums.noise, Gram):
+            layer = problem.solve(rule, sums.noise)
+        else:
+            noise_sums = mean.sums.with_targets(sums.noise)
+            layer = problem.solve(rule, noise_sums, mean.layer.spectrum)
+        same = features is None and bool(
+            namespace(layer.alpha).all(layer.alpha == mean.layer.alpha)
+        )
+        meat = _third_pass(problem, layer, sums.rest.joined() if same else None)
+        return cls(
+            features=features,
+            coef=layer.coef,
+            alpha=layer.alpha,
+            mean_covariance=sandwich(mean.layer, sums.meat),
+            noise_covariance=sandwich(layer, meat),
+        )
+
+    def variance(self, X: Array, H: Array) -> Variance:
+        """Return the parts of the variance of new rows X with hidden outputs H."""
+        noise_H = H if self.features is None else self.features.apply(X)
+        return Variance(
+            noise=noise_H @ cast(self.coef, H.dtype),
+            noise_model=quadratic_form(noise_H, self.noise_covariance),
+            mean_model=quadratic_form(H, self.mean_covariance),
+        )
+
+
+def _second_pass(mean: MeanModel, features: FeatureMap | None) -> SecondPass:
+    def chunk_map(chunk: Chunk) -> SecondPass:
+        hidden = mean.features(chunk)
+        r, rest = mean.layer.residuals(hidden)
+        meat = jackknife_meat(hidden, r, rest)
+        if features is None:
+            noise = target_sums(hidden._replace(Y=r**2))
+        else:
+            noise = gram(features(chunk._replace(Y=r**2)))
+        return SecondPass(meat, noise, Pieces((r,)), Pieces((rest,)))
+
+    return engine.total([mean.rows.whole()] if mean.layer.dual else mean.rows, chunk_map)
+
+
+def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -> Meat:
+    """Sum the meat of the noise model; 1 - lev travels beside the targets where it is known."""
+    rows, m = problem.rows, layer.alpha.shape[0]
+    if rest is not None:
+        rows = replace(rows, Y=namespace(rest).concat([rows.Y, rest], axis=1))
+
+    def chunk_map(chunk: Chunk) -> Meat:
+        hidden = problem.to_hidden(chunk)
+        squares = hidden._replace(Y=hidden.Y[:, :m])
+        known = None if rest is None else hidden.Y[:, m:]
+        return jackknife_meat(squares, *layer.residuals(squares, known))
+
+    return engine.total([rows.whole()] if layer.dual else rows, chunk_map)

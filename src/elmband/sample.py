@@ -1,0 +1,51 @@
+"""A sample of distinct rows that depends on the rows alone, not on their order or chunks."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from elmband._arrays import Array, double, to_numpy
+
+# Rows that agree to this many binary digits of their standardised values count as one row, so
+# that rounding (another summation order, another unit) cannot change the sample.
+_DIGITS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """The `size` distinct rows with the smallest keys, in order of their keys.
+
+    A key is a seeded hash of the row's own values, so the sample is uniform over distinct rows,
+    and the samples of two parts merge into the sample of the whole.
+    """
+
+    size: int
+    keys: np.ndarray[Any, np.dtype[np.uint64]]
+    rows: np.ndarray[Any, np.dtype[np.float64]]
+
+    def __add__(self, other: Self) -> Self:
+        keys = np.concatenate([self.keys, other.keys])
+        rows = np.concatenate([self.rows, other.rows])
+        keys, first = np.unique(keys, return_index=True)
+        return type(self)(self.size, keys[: self.size], rows[first[: self.size]])
+
+
+def sample_rows(Z: Array, size: int, seed: int) -> RowSample:
+    """Sample from one chunk of standardised rows."""
+    rows = to_numpy(double(Z))
+    keys, first = np.unique(_row_keys(rows, seed), return_index=True)
+    return RowSample(size, keys[:size], rows[first[:size]])
+
+
+def _row_keys(
+    rows: np.ndarray[Any, np.dtype[np.float64]], seed: int
+) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Hash rounded rows to 64 bits: a random linear form, then the mixing of splitmix64."""
+    rounded = np.rint(np.ldexp(np.clip(rows, -1e9, 1e9), _DIGITS)).astype(np.int64)
+    factors = np.random.default_rng(seed).integers(2**64, size=rows.shape[1], dtype=np.uint64)
+    key: np.ndarray[Any, np.dtype[np.uint64]]
+    key = (rounded.view(np.uint64) * (factors | np.uint64(1))).sum(axis=1, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    return key ^ (key >> np.uint64(31))

@@ -1,0 +1,63 @@
+"""Standardisation of inputs and targets, from sums over rows."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from elmband._arrays import Array, cast, double, epsilon, namespace, place
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMoments:
+    """Count, mean and centred sum of squares of every column.
+
+    They merge by the update of Chan, Golub and LeVeque, which does not cancel where the mean
+    is large against the spread.
+    """
+
+    n: float
+    mean: Array
+    squares: Array
+
+    def __add__(self, other: Self) -> Self:
+        n = self.n + other.n
+        step = other.mean - self.mean
+        return type(self)(
+            n=n,
+            mean=self.mean + step * (other.n / n),
+            squares=self.squares + other.squares + step**2 * (self.n * other.n / n),
+        )
+
+
+def column_moments(X: Array, s: Array | None) -> ColumnMoments:
+    """Sum up the columns of one chunk in float64, rows counted by their weights `s`."""
+    xp = namespace(X)
+    X = double(X)
+    weights = xp.ones_like(X[:, 0]) if s is None else double(s)
+    n = xp.sum(weights)
+    mean = weights @ X / n
+    return ColumnMoments(n=float(n), mean=mean, squares=weights @ (X - mean) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The affine map (x - mean) / scale of every column."""
+
+    mean: Array
+    scale: Array
+
+    @classmethod
+    def from_moments(cls, moments: ColumnMoments) -> Self:
+        """Scale columns to mean 0 and variance 1; constant ones are only centred."""
+        xp = namespace(moments.mean)
+        std = xp.sqrt(moments.squares / moments.n)
+        # Rounding leaves a constant column a spread of a few units in its last place.
+        constant = std <= 100 * epsilon(xp.float64, xp) * xp.abs(moments.mean)
+        return cls(mean=moments.mean, scale=xp.where(constant, xp.ones_like(std), std))
+
+    def __call__(self, X: Array) -> Array:
+        """Standardise columns, in the dtype of this scaling."""
+        return (cast(X, self.mean.dtype) - self.mean) / self.scale
+
+    def to(self, like: Array, dtype: Any) -> Self:
+        """Return the same map on the library and device of `like`."""
+        return type(self)(place(self.mean, like, dtype), place(self.scale, like, dtype))
