@@ -20,15 +20,17 @@ from elmband.output_layer import OutputLayer
 
 @dataclass(frozen=True, eq=False)
 class Meat(Moments):
-    """Σ_i s_i w_i h_iᵀh_i of every output, (m, L, L)."""
+    """Σ_i s_i w_i h_iᵀh_i of every output, (m, L, L); in the dual form only the w_i, (n, m)."""
 
     sums: Array
 
 
-def jackknife_meat(rows: Chunk, r: Array, rest: Array) -> Meat:
+def jackknife_meat(layer: OutputLayer, rows: Chunk, r: Array, rest: Array) -> Meat:
     """Sum s·w·hᵀh over a chunk, from residuals r and `rest` = 1 - lev, each (n, m)."""
     xp = namespace(rows.X)
     w = r**2 / rest
+    if layer.dual:
+        return Meat(double(w))
     if rows.s is not None:
         w = w * rows.s[:, None]
     root = xp.sqrt(w)
@@ -37,10 +39,15 @@ def jackknife_meat(rows: Chunk, r: Array, rest: Array) -> Meat:
 
 
 def sandwich(layer: OutputLayer, meat: Meat) -> Array:
-    """Return Σ = P · meat · P of every output, (m, L, L)."""
-    xp = namespace(meat.sums)
-    inverses = [layer.factor.inverse(j) for j in range(meat.sums.shape[0])]
-    return xp.stack([P @ meat.sums[j, :, :] @ P for j, P in enumerate(inverses)])
+    """Return Σ = P · meat · P of every output, (m, L, L); in the dual form (PHᵀ) diag(w) (PHᵀ)ᵀ."""
+    slices = []
+    for output in range(layer.alpha.shape[0]):
+        bread = layer.bread(output)
+        if layer.dual:
+            slices.append((bread * meat.sums[:, output]) @ bread.T)
+        else:
+            slices.append(bread @ meat.sums[output, :, :] @ bread)
+    return namespace(meat.sums).stack(slices)
 
 
 def quadratic_form(H: Array, covariance: Array) -> Array:

@@ -16,7 +16,8 @@ from elmband.scaling import Scaling, column_moments
 class MeanModel:
     """A trained mean model, with what the second stage needs to go on from it.
 
-    `rows` have standardised targets; `eps` is the rounding unit of the products.
+    `rows` have standardised targets; `sums` is None in the dual form; `eps` is the rounding
+    unit of the products.
     """
 
     rows: ArrayRows
@@ -24,7 +25,7 @@ class MeanModel:
     targets: Scaling
     hidden: HiddenLayer
     features: FeatureMap
-    sums: Gram
+    sums: Gram | None
     layer: OutputLayer
     eps: float
 
@@ -44,9 +45,9 @@ def fit_mean(
         chunk_size=raw.chunk_size,
     )
     eps = epsilon(dtype, namespace(raw.X))
-    problem = RidgeProblem(rows, features, eps)
-    sums = problem.gram()
-    layer = problem.solve(rule, sums)
+    problem = RidgeProblem(rows, features, hidden.n_neurons, eps)
+    sums = None if problem.dual else problem.gram()
+    layer = problem.solve_dual(rule) if sums is None else problem.solve(rule, sums)
     return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps)
 
 

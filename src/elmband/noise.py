@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 from elmband import engine
 from elmband._arrays import Array, cast, namespace
 from elmband.covariance import Meat, jackknife_meat, quadratic_form, sandwich
+from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
 from elmband.mean import MeanModel
 from elmband.moments import Chunk, Gram, Moments, Pieces, TargetSums, gram, target_sums
@@ -14,10 +15,13 @@ from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 
 @dataclass(frozen=True, eq=False)
 class SecondPass(Moments):
-    """What one pass over the rows gives once the mean model is known."""
+    """What one pass over the rows gives once the mean model is known.
+
+    `noise` is empty where the noise model is solved in the dual form.
+    """
 
     meat: Meat
-    noise: TargetSums
+    noise: Moments
     residuals: Pieces
     rest: Pieces
 
@@ -63,14 +67,11 @@ class SquaredNoise:
 
         A shared hidden layer shares HᵀH and its decomposition, and at equal γ the leverage.
         """
-        sums = _second_pass(mean, features)
-        squares = replace(mean.rows, Y=sums.residuals.joined() ** 2)
-        problem = RidgeProblem(squares, features or mean.features, mean.eps)
-        if isinstance(sums.noise, Gram):
-            layer = problem.solve(rule, sums.noise)
-        else:
-            noise_sums = mean.sums.with_targets(sums.noise)
-            layer = problem.solve(rule, noise_sums, mean.layer.spectrum)
+        hidden = (features or mean.features).hidden
+        problem = RidgeProblem(mean.rows, features or mean.features, hidden.n_neurons, mean.eps)
+        sums = _second_pass(mean, features, problem)
+        problem = replace(problem, rows=replace(mean.rows, Y=sums.residuals.joined() ** 2))
+        layer = _noise_layer(problem, rule, mean, sums.noise)
         same = features is None and bool(
             namespace(layer.alpha).all(layer.alpha == mean.layer.alpha)
         )
@@ -93,18 +94,40 @@ class SquaredNoise:
         )
 
 
-def _second_pass(mean: MeanModel, features: FeatureMap | None) -> SecondPass:
+def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgeProblem) -> SecondPass:
+    def noise_sums(chunk: Chunk, hidden: Chunk, r: Array) -> Moments:
+        if problem.dual:
+            return Moments()
+        if features is None:
+            return target_sums(hidden._replace(Y=r**2))
+        return gram(features(chunk._replace(Y=r**2)))
+
     def chunk_map(chunk: Chunk) -> SecondPass:
         hidden = mean.features(chunk)
         r, rest = mean.layer.residuals(hidden)
-        meat = jackknife_meat(hidden, r, rest)
-        if features is None:
-            noise = target_sums(hidden._replace(Y=r**2))
-        else:
-            noise = gram(features(chunk._replace(Y=r**2)))
-        return SecondPass(meat, noise, Pieces((r,)), Pieces((rest,)))
+        meat = jackknife_meat(mean.layer, hidden, r, rest)
+        return SecondPass(meat, noise_sums(chunk, hidden, r), Pieces((r,)), Pieces((rest,)))
 
     return engine.total([mean.rows.whole()] if mean.layer.dual else mean.rows, chunk_map)
+
+
+def _noise_layer(
+    problem: RidgeProblem, rule: AlphaRule, mean: MeanModel, sums: Moments
+) -> OutputLayer:
+    """Solve for the noise model, with the decomposition of HᵀH that the mean model left."""
+    if isinstance(sums, Gram):
+        return problem.solve(rule, sums)
+    shared = problem.to_hidden is mean.features
+    if problem.dual:
+        spectrum = mean.layer.spectrum if shared else None
+        assert spectrum is None or isinstance(spectrum, RowSpectrum)
+        return problem.solve_dual(rule, spectrum)
+    assert isinstance(sums, TargetSums)
+    assert mean.sums is not None
+    assert mean.layer.factor is not None
+    if mean.layer.spectrum is None and rule == float(mean.layer.alpha[0]):
+        return replace(mean.layer, coef=mean.layer.factor.solve(sums.HtY))
+    return problem.solve(rule, mean.sums.with_targets(sums), mean.layer.spectrum)
 
 
 def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -> Meat:
@@ -117,6 +140,6 @@ def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -
         hidden = problem.to_hidden(chunk)
         squares = hidden._replace(Y=hidden.Y[:, :m])
         known = None if rest is None else hidden.Y[:, m:]
-        return jackknife_meat(squares, *layer.residuals(squares, known))
+        return jackknife_meat(layer, squares, *layer.residuals(squares, known))
 
     return engine.total([rows.whole()] if layer.dual else rows, chunk_map)

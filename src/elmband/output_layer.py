@@ -1,22 +1,17 @@
-"""Output weights together with honest residuals: primal form, dual form, leave-one-out.
+"""Output weights together with honest residuals: leverage, leave-one-out, the choice of γ.
 
 With leverage lev = h P hᵀ, the residual a row would have had if it had not been trained on is
 r / (1 - lev), exactly, for any γ. A row of weight s counts s times; leaving it out takes away
 one count, or all of it where s < 1, so that lev = min(s, 1)·h P hᵀ.
-
-Rows far outnumber neurons in the primal form, which works on HᵀH. Otherwise 1 - lev and r both
-come close to zero, and the dual form finds them without cancellation from the eigenvectors Q and
-eigenvalues λ of K = HHᵀ:
-
-    r = Q diag(g) Qᵀy,    1 - lev = Q² g,    g = γ / (λ + γ).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace
+from elmband.dual import RowSpectrum
 from elmband.moments import Chunk, Gram, Moments, gram
 from elmband.rows import ArrayRows
 from elmband.solve import (
@@ -25,75 +20,41 @@ from elmband.solve import (
     alpha_grid,
     best_alpha,
     check_finite,
+    explained_squares,
     gcv_scores,
     given_alpha_factor,
-    null_count,
 )
 
 AlphaRule: TypeAlias = float | Literal["loo", "gcv"]
 
 # The dual form is used up to this many rows per neuron.
 _DUAL_RATIO = 1.25
-# Keeps 0/0 at 0: a row that is fitted perfectly has residual zero.
-_SMALLEST = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
 class SquaredErrors(Moments):
     """Sum of s·(leave-one-out residual)² per γ and output."""
 
-    n: float
     squares: Array
 
 
 @dataclass(frozen=True, eq=False)
-class RowSpectrum(Spectrum):
-    """The spectrum of HᵀH found through K = HHᵀ, with all eigenvectors Q (n, n) of K kept.
-
-    Rows carry the roots of their weights in H, Q and λ.
-    """
-
-    row_vectors: Array
-    n_null: int
-
-    @classmethod
-    def of_rows(cls, rows: Chunk, eps: float) -> Self:
-        """Decompose HHᵀ; V = HᵀQλ^(-½) outside the null space."""
-        H = double(rows.weighted[0])
-        xp = namespace(H)
-        values, Q = xp.linalg.eigh(H @ H.T)
-        first = null_count(values, eps)
-        vectors = H.T @ Q[:, first:] / xp.sqrt(values[first:])
-        return cls(values[first:], vectors, Q, first)
-
-    def residuals(self, rows: Chunk, alphas: Array) -> tuple[Array, Array]:
-        """Return r and 1 - lev for γ given per output (m,) or as a grid (k, 1): (..., n, m)."""
-        xp = namespace(self.row_vectors)
-        Q, Y = self.row_vectors, double(rows.weighted[1])
-        gammas = alphas[..., None, :]
-        share = gammas / (self.values[:, None] + gammas)
-        g = xp.concat([xp.ones_like(share[..., :1, :])] * self.n_null + [share], axis=-2)
-        r, rest = Q @ (g * (Q.T @ Y)), Q**2 @ g
-        if rows.s is not None:
-            s = double(rows.s)[:, None]
-            r = r / xp.sqrt(s)
-            rest = xp.where(s > 1, (s - 1 + rest) / s, rest)
-        return r, xp.clip(rest, min=_SMALLEST)
-
-
-@dataclass(frozen=True, eq=False)
 class OutputLayer:
-    """Output weights β (L, m), the γ they were found with (m,), and P in factors."""
+    """Output weights β (L, m), the γ they were found with (m,), and what P is made of.
+
+    `factor` is that of the primal form, None in the dual form; `spectrum` is None where γ was
+    given and a Cholesky factor was enough.
+    """
 
     coef: Array
     alpha: Array
-    factor: InverseFactor
+    factor: InverseFactor | None
     spectrum: Spectrum | None
 
     @property
     def dual(self) -> bool:
-        """Whether residuals come from the dual form, which needs all rows in one chunk."""
-        return isinstance(self.spectrum, RowSpectrum)
+        """Whether this is the dual form, which needs all rows in one chunk."""
+        return self.factor is None
 
     def predict(self, H: Array) -> Array:
         """Return Hβ."""
@@ -101,12 +62,20 @@ class OutputLayer:
 
     def residuals(self, rows: Chunk, rest: Array | None = None) -> tuple[Array, Array]:
         """Return r = y - Hβ and `rest` = 1 - lev of training rows, each (n, m)."""
-        if isinstance(self.spectrum, RowSpectrum):
+        if self.factor is None:
+            assert isinstance(self.spectrum, RowSpectrum)
             r, rest = self.spectrum.residuals(rows, self.alpha)
             return cast(r, rows.Y.dtype), cast(rest, rows.Y.dtype)
         if rest is None:
             rest = leverage_complement(rows, self.factor.quadratic(rows.X), self.alpha)
         return rows.Y - self.predict(rows.X), rest
+
+    def bread(self, output: int) -> Array:
+        """Return P of one output, (L, L), or P Hᵀ in the dual form, (L, n)."""
+        if self.factor is not None:
+            return self.factor.inverse(output)
+        assert isinstance(self.spectrum, RowSpectrum)
+        return self.spectrum.bread(self.alpha[output])
 
 
 def leverage_complement(rows: Chunk, quadratic: Array, alpha: Array) -> Array:
@@ -123,7 +92,7 @@ def leverage_complement(rows: Chunk, quadratic: Array, alpha: Array) -> Array:
     else:
         s = rows.s[:, None]
         share = xp.where(s < 1, s, xp.ones_like(s))
-    most = share * q / xp.clip(s * q + alpha, min=_SMALLEST)
+    most = share * q / xp.clip(s * q + alpha, min=1e-30)
     least = xp.clip(1 - most, min=epsilon(q.dtype, xp))
     return xp.maximum(1 - share * quadratic, least)
 
@@ -137,59 +106,83 @@ def leave_one_out_errors(
     hβ = Σ u c / (λ + γ) with c = VᵀHᵀy.
     """
     xp = namespace(rows.X)
-    if isinstance(spectrum, RowSpectrum):
-        r, rest = spectrum.residuals(rows, alphas[:, None])
-        errors = (r / rest) ** 2
-    else:
-        dtype = rows.X.dtype
-        U = rows.X @ cast(spectrum.vectors, dtype)
-        d = 1 / (spectrum.values[:, None] + alphas[None, :])
-        rest = leverage_complement(rows, U**2 @ cast(d, dtype), alphas)
-        c = spectrum.vectors.T @ HtY
-        weights = xp.permute_dims(d[:, :, None] * c[:, None, :], (1, 0, 2))
-        r = rows.Y[None, :, :] - U @ cast(weights, dtype)
-        errors = double((r / rest.T[:, :, None]) ** 2)
-    if rows.s is not None:
-        errors = errors * double(rows.s)[:, None]
-    return SquaredErrors(rows.n, xp.sum(errors, axis=1))
+    U = rows.X @ cast(spectrum.vectors, rows.X.dtype)
+    d = spectrum.weights(alphas)
+    rest = leverage_complement(rows, U**2 @ cast(d, U.dtype), alphas)
+    c = spectrum.vectors.T @ HtY
+    weights = xp.permute_dims(d[:, :, None] * c[:, None, :], (1, 0, 2))
+    r = rows.Y[None, :, :] - U @ cast(weights, U.dtype)
+    return _sum_errors(r / rest.T[:, :, None], rows.s)
+
+
+def _sum_errors(residuals: Array, s: Array | None) -> SquaredErrors:
+    """Sum squares (k, n, m) over rows."""
+    squares = double(residuals) ** 2
+    if s is not None:
+        squares = squares * double(s)[:, None]
+    return SquaredErrors(namespace(squares).sum(squares, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeProblem:
-    """Rows, the hidden layer that maps them, and the rounding unit `eps` of their products."""
+    """Rows, the hidden layer of L neurons that maps them, and the rounding unit of products."""
 
     rows: ArrayRows
     to_hidden: Callable[[Chunk], Chunk]
+    n_neurons: int
     eps: float
 
+    @property
+    def dual(self) -> bool:
+        """Whether rows do not far outnumber neurons."""
+        return len(self.rows) <= _DUAL_RATIO * self.n_neurons
+
     def gram(self) -> Gram:
-        """Sum up, in one pass, what the solution needs."""
+        """Sum up, in one pass, what the primal solution needs."""
         return engine.total(self.rows, lambda chunk: gram(self.to_hidden(chunk)))
 
     def solve(self, rule: AlphaRule, sums: Gram, spectrum: Spectrum | None = None) -> OutputLayer:
-        """Choose γ by `rule` and solve; a `spectrum` known from the same H is used again."""
-        check_finite(sums)
+        """Solve in the primal form; a `spectrum` known from the same H is used again."""
         xp = namespace(sums.HtH)
-        if spectrum is None and len(self.rows) <= _DUAL_RATIO * sums.HtH.shape[0]:
-            spectrum = RowSpectrum.of_rows(self.to_hidden(self.rows.whole()), self.eps)
+        trace = float(xp.linalg.trace(sums.HtH))
+        check_finite(trace)
+        if isinstance(rule, float):
+            alpha = rule * xp.ones_like(sums.YtY)
+            if spectrum is None:
+                factor = given_alpha_factor(sums.HtH, alpha, self.eps)
+                return OutputLayer(factor.solve(sums.HtY), alpha, factor, None)
+        spectrum = spectrum or Spectrum.of(sums.HtH, self.eps)
         if isinstance(rule, str):
-            spectrum = spectrum or Spectrum.of(sums.HtH, self.eps)
-            alpha = self._choose(rule, sums, spectrum)
-        else:
-            alpha = float(rule) * xp.ones_like(sums.YtY)
-        if spectrum is None:
-            factor = given_alpha_factor(sums.HtH, alpha, self.eps)
-        else:
-            factor = spectrum.factor(alpha)
+            alphas = alpha_grid(trace, self.n_neurons, self.eps, sums.HtH)
+            alpha = best_alpha(alphas, self._scores(rule, sums, spectrum, alphas))
+        factor = spectrum.factor(alpha)
         return OutputLayer(factor.solve(sums.HtY), alpha, factor, spectrum)
 
-    def _choose(self, rule: str, sums: Gram, spectrum: Spectrum) -> Array:
-        alphas = alpha_grid(sums.HtH, self.eps)
+    def _scores(self, rule: str, sums: Gram, spectrum: Spectrum, alphas: Array) -> Array:
         if rule == "gcv":
-            return best_alpha(alphas, gcv_scores(sums, spectrum, alphas))
+            explained = explained_squares(spectrum, sums.HtY)
+            return gcv_scores(sums.n, sums.YtY, spectrum, explained, alphas)
 
         def errors(chunk: Chunk) -> SquaredErrors:
             return leave_one_out_errors(self.to_hidden(chunk), spectrum, sums.HtY, alphas)
 
-        parts = [self.rows.whole()] if isinstance(spectrum, RowSpectrum) else self.rows
-        return best_alpha(alphas, engine.total(parts, errors).squares)
+        return engine.total(self.rows, errors).squares
+
+    def solve_dual(self, rule: AlphaRule, spectrum: RowSpectrum | None = None) -> OutputLayer:
+        """Solve in the dual form, with all rows at once."""
+        rows = self.to_hidden(self.rows.whole())
+        spectrum = spectrum or RowSpectrum.of_rows(rows, self.eps)
+        check_finite(spectrum.trace)
+        xp = namespace(rows.X)
+        if isinstance(rule, float):
+            alpha = rule * xp.ones_like(double(rows.Y[0, :]))
+            return OutputLayer(spectrum.coef(rows, alpha), alpha, None, spectrum)
+        alphas = alpha_grid(spectrum.trace, self.n_neurons, self.eps, rows.X)
+        if rule == "gcv":
+            YtY = xp.sum(double(rows.weighted[1]) ** 2, axis=0)
+            scores = gcv_scores(rows.n, YtY, spectrum, spectrum.explained_squares(rows), alphas)
+        else:
+            r, rest = spectrum.residuals(rows, alphas[:, None])
+            scores = _sum_errors(r / rest, rows.s).squares
+        alpha = best_alpha(alphas, scores)
+        return OutputLayer(spectrum.coef(rows, alpha), alpha, None, spectrum)

@@ -43,9 +43,10 @@ def _row_keys(
 ) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """Hash rounded rows to 64 bits: a random linear form, then the mixing of splitmix64."""
     rounded = np.rint(np.ldexp(np.clip(rows, -1e9, 1e9), _DIGITS)).astype(np.int64)
-    factors = np.random.default_rng(seed).integers(2**64, size=rows.shape[1], dtype=np.uint64)
+    draws = np.random.default_rng(seed).integers(2**64, size=rows.shape[1] + 1, dtype=np.uint64)
+    offset, factors = draws[0], draws[1:]
     key: np.ndarray[Any, np.dtype[np.uint64]]
-    key = (rounded.view(np.uint64) * (factors | np.uint64(1))).sum(axis=1, dtype=np.uint64)
+    key = offset + (rounded.view(np.uint64) * (factors | np.uint64(1))).sum(axis=1)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
     return key ^ (key >> np.uint64(31))

@@ -52,11 +52,10 @@ def training_rows(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) 
 
 
 def _numbers(y: Any, name: str) -> np.ndarray[Any, Any]:
+    if isinstance(y, Real):
+        raise ValueError(f"{name} must have one value for every row of X; got the number {y!r}.")
     values = to_numpy(y) if is_array_api_obj(y) else y
-    numbers = np.asarray(check_array(values, ensure_2d=False, dtype=np.float64, input_name=name))
-    if not 1 <= numbers.ndim <= 2:
-        raise ValueError(f"{name} must have one or two axes; its shape is {numbers.shape}.")
-    return numbers
+    return np.asarray(check_array(values, ensure_2d=False, dtype=np.float64, input_name=name))
 
 
 def _weights(sample_weight: Any, X: Array) -> Array:

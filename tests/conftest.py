@@ -1,0 +1,85 @@
+"""Fixtures, and the rule that a test said to be needed may not be skipped."""
+
+import os
+
+# scikit-learn reads this at import: its array API checks run instead of being skipped.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import importlib.util
+from pathlib import Path
+
+import array_api_compat.numpy
+import array_api_strict
+import pytest
+from hypothesis import settings
+
+settings.register_profile("house", deadline=None, max_examples=30, derandomize=True)
+settings.load_profile("house")
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--require",
+        action="append",
+        default=[],
+        metavar="MARK",
+        help="fail unless tests with this mark ran and none of them was skipped",
+    )
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("torch") and not HAS_TORCH:
+            item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
+
+
+_REQUIRED: dict[str, list[str]] = {}
+"""Outcomes of the tests with a required mark."""
+
+
+def pytest_configure(config):
+    _REQUIRED.update({mark: [] for mark in config.getoption("--require")})
+
+
+def pytest_runtest_logreport(report):
+    for mark, outcomes in _REQUIRED.items():
+        if mark in report.keywords and (report.skipped or report.when == "call"):
+            outcomes.append(report.outcome)
+
+
+def pytest_sessionfinish(session):
+    on_worker = hasattr(session.config, "workerinput")
+    if not on_worker and any("skipped" in o or not o for o in _REQUIRED.values()):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    for mark, outcomes in _REQUIRED.items():
+        skipped = outcomes.count("skipped")
+        if skipped or not outcomes:
+            reason = f"{skipped} were skipped" if skipped else "none ran"
+            terminalreporter.write_line(
+                f"Tests marked {mark} are required, but {reason}.", red=True
+            )
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    folder = os.environ.get("ELMBAND_DATA")
+    if not folder:
+        pytest.skip("set ELMBAND_DATA to the folder with the real data sets")
+    if not Path(folder).is_dir():
+        pytest.fail(f"ELMBAND_DATA names {folder}, which is not a folder")
+    return Path(folder)
+
+
+@pytest.fixture(params=["numpy", "strict", pytest.param("torch", marks=pytest.mark.torch)])
+def xp(request):
+    """Every array library that the tests run on, as its array API namespace."""
+    if request.param == "numpy":
+        return array_api_compat.numpy
+    if request.param == "strict":
+        return array_api_strict
+    return importlib.import_module("array_api_compat.torch")

@@ -1,0 +1,154 @@
+"""Every mistake gets one clear sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from elmband import ELMIntervalRegressor, ELMRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 3))
+Y = RNG.standard_normal(30)
+
+
+def with_value(array, value):
+    array = array.copy()
+    array.flat[7] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        (with_value(X, np.nan), Y, "Input X contains NaN"),
+        (with_value(X, np.inf), Y, "Input X contains infinity"),
+        (X, with_value(Y, np.nan), "Input y contains NaN"),
+        (X, with_value(Y, -np.inf), "Input y contains infinity"),
+        (X.astype(str), Y, "dtype='numeric' is not compatible with arrays of bytes/strings"),
+        (pd.DataFrame({"city": ["Oslo"] * 30}), Y, "could not convert string to float: 'Oslo'"),
+        (X, ["high"] * 30, "could not convert string to float: 'high'"),
+        (X[:0], Y[:0], r"0 sample\(s\) .* while a minimum of 2 is required"),
+        (X[:1], Y[:1], r"1 sample\(s\) .* while a minimum of 2 is required"),
+        (X[:, :0], Y, r"0 feature\(s\) .* while a minimum of 1 is required"),
+        (X[:, 0], Y, "Expected 2D array, got 1D array instead"),
+        (X, Y[:-1], "X has 30 rows, y has 29; they must be as many"),
+        (X, np.zeros((30, 2, 2)), "Found array with dim 3"),
+        (X, None, "requires y to be passed"),
+        (X, 3.0, "y must have one value for every row of X; got the number 3.0"),
+        (X, np.empty((30, 0)), r"0 feature\(s\) \(shape=\(30, 0\)\)"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
+def test_bad_training_data(estimator, X, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        estimator(10).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        (np.ones(29), "one number for each of the 30 rows of X; its shape is"),
+        (np.ones((30, 1)), "one number for each of the 30 rows"),
+        (with_value(np.ones(30), -1), "must not be negative; its least is -1"),
+        (with_value(np.ones(30), np.nan), "Input sample_weight contains NaN"),
+        (np.zeros(30), "fewer than 2 rows with a weight above zero"),
+    ],
+)
+def test_bad_weights(weights, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ELMRegressor(10).fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"alpha": -1}, "alpha must be a number of at least 0, 'loo' .* got -1"),
+        ({"alpha": float("nan")}, "alpha must be a number of at least 0"),
+        ({"alpha": "cv"}, "got 'cv'"),
+        ({"alpha": True}, "got True"),
+        ({"noise_alpha": -0.5}, "noise_alpha must be a number of at least 0"),
+        ({"n_neurons": {"gelu": 5}}, "Unknown kind of neuron 'gelu'"),
+        ({"n_neurons": -3}, "at least 1 for each kind; got -3"),
+        ({"noise_neurons": {"gelu": 5}}, "Unknown kind of neuron 'gelu'"),
+        ({"n_neurons": {"linear": 4}}, "asks for 4 linear neurons, but X has 3 features"),
+        ({"density": 2}, "density must lie above 0"),
+        ({"weight_scale": 0}, "weight_scale must be positive"),
+        ({"precision": "float16"}, "precision must be 'auto' or 'float32' or 'float64'"),
+        ({"chunk_size": 0}, "chunk_size must be a whole number of rows, at least 1; got 0"),
+        ({"chunk_size": 1.5}, "chunk_size must be a whole number of rows"),
+        ({"noise": "cubed"}, "noise must be 'squared'; got 'cubed'"),
+        ({"calibration": "magic"}, "calibration must be 'gaussian'; got 'magic'"),
+        ({"n_neurons": {(lambda t: t / 0.0): 3}}, "values that are not finite"),
+    ],
+)
+def test_bad_parameters(options, sentence):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=sentence):
+        ELMIntervalRegressor(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("level", "sentence"),
+    [
+        (0, "strictly between 0 and 1; got 0"),
+        (1, "strictly between 0 and 1; got 1"),
+        (95, r"got 95\. Did you mean 0\.95\?"),
+        (-0.5, "strictly between 0 and 1; got -0.5"),
+        ([0.5, 95], r"got 95\. Did you mean 0\.95\?"),
+        (float("nan"), "strictly between 0 and 1; got nan"),
+        ("95%", "must be a number between 0 and 1"),
+        ([], "must be a number between 0 and 1"),
+        ([[0.9]], "must be a number between 0 and 1"),
+        (True, "must be a number between 0 and 1"),
+    ],
+)
+def test_bad_confidence_levels(level, sentence):
+    fitted = ELMIntervalRegressor(10).fit(X, Y)
+    for call in (
+        lambda: fitted.predict_interval(X, confidence_level=level),
+        lambda: fitted.predict(X, confidence_level=level),
+        lambda: fitted.predict_variance(X, confidence_level=level),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            call()
+
+
+def test_predict_refuses_what_it_was_not_trained_on():
+    fitted = ELMIntervalRegressor(10).fit(X, Y)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
+        fitted.predict(X[:, :2])
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        fitted.predict_interval(X[:0])
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.predict_interval(with_value(X, np.nan))
+    with pytest.raises(ValueError, match="return_std or for a confidence_level, not for both"):
+        fitted.predict(X, return_std=True, confidence_level=0.9)
+    with pytest.raises(ValueError, match="takes a single confidence_level"):
+        fitted.predict_variance(X, confidence_level=[0.5, 0.9])
+
+
+def test_predict_before_fit():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        ELMIntervalRegressor().predict_interval(X)
+
+
+@pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
+def test_constant_targets_are_said_and_repeated(estimator):
+    with pytest.warns(UserWarning, match=r"y is constant \(3\)"):
+        fitted = estimator(10).fit(X, np.full(30, 3.0))
+    np.testing.assert_allclose(fitted.predict(X), 3.0)
+    with pytest.warns(UserWarning, match=r"output 1 of y is constant \(0.1\)"):
+        estimator(10).fit(X, np.column_stack([Y, np.full(30, 0.1)]))
+
+
+def test_two_rows_are_enough():
+    interval = ELMIntervalRegressor(10, random_state=0).fit(X[:2], Y[:2]).predict_interval(X)
+    assert np.isfinite(interval).all()
+
+
+def test_a_failed_fit_leaves_the_estimator_unfitted():
+    model = ELMIntervalRegressor(10)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(with_value(X, np.nan), Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)

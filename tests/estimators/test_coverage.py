@@ -1,0 +1,100 @@
+"""Statistical claims on artificial data, with fixed seeds and stated tolerances."""
+
+import numpy as np
+import pytest
+
+from elmband import ELMIntervalRegressor
+from elmband.datasets import DOMAIN, make_heteroscedastic, noise_std
+from elmband.metrics import coverage_by_group, picp
+
+PAPER = {"linear": 1, "tanh": 10}
+WIDER = {"linear": 1, "tanh": 30}
+TEST = make_heteroscedastic(20_000, random_state=99)
+GRID = np.linspace(*DOMAIN, 200)[:, None]
+
+
+def fitted(n, neurons=WIDER, seed=0, noise="heteroscedastic"):
+    data = make_heteroscedastic(n, noise=noise, random_state=seed)
+    return ELMIntervalRegressor(neurons, random_state=seed).fit(data.X, data.y)
+
+
+@pytest.fixture(scope="module")
+def large():
+    return fitted(50_000)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+def test_coverage_is_right_for_many_rows(large, level):
+    # 20,000 test rows: a binomial standard error is at most 0.3 points.
+    assert picp(TEST.y, large.predict_interval(TEST.X, level)) == pytest.approx(level, abs=0.01)
+
+
+def test_coverage_is_right_where_noise_is_small_and_where_it_is_large(large):
+    fifth = np.argsort(np.argsort(TEST.std)) // 4000
+    covered = coverage_by_group(TEST.y, large.predict_interval(TEST.X, 0.9), fifth)
+    np.testing.assert_allclose(covered.coverage, 0.9, atol=0.04)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+def test_coverage_is_right_for_another_shape_of_noise(level):
+    """Two inputs, noise growing along one and the signal bending along the other."""
+    rng = np.random.default_rng(7)
+    X = rng.uniform(0, 1, size=(70_000, 2))
+    noise = 0.2 + X[:, 0]
+    y = np.cos(4 * X[:, 1]) + noise * rng.standard_normal(70_000)
+    model = ELMIntervalRegressor(60, random_state=0).fit(X[:50_000], y[:50_000])
+    test = slice(50_000, None)
+    interval = model.predict_interval(X[test], level)
+    assert picp(y[test], interval) == pytest.approx(level, abs=0.01)
+    fifth = np.argsort(np.argsort(noise[test])) // 4000
+    covered = coverage_by_group(y[test], interval, fifth).coverage
+    np.testing.assert_allclose(covered, level, atol=0.02)
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5, 1.0])
+def test_homoscedastic_noise_is_covered_too(noise):
+    test = make_heteroscedastic(20_000, noise=noise, random_state=98)
+    interval = fitted(20_000, noise=noise).predict_interval(test.X, 0.95)
+    assert picp(test.y, interval) == pytest.approx(0.95, abs=0.01)
+
+
+def test_intervals_shrink_to_the_true_ones_as_rows_grow():
+    """As in the paper's figures: 30, 100, 1,000 and 100,000 rows, mean of 5 draws each."""
+    truth = 2 * 1.96 * noise_std(GRID[:, 0])
+    errors, model_parts = [], []
+    for n in (30, 100, 1000, 100_000):
+        models = [fitted(n, PAPER if n < 1000 else WIDER, seed) for seed in range(5)]
+        widths = [np.diff(m.predict_interval(GRID), axis=1)[:, 0] for m in models]
+        errors.append(np.mean([np.abs(width - truth).mean() for width in widths]))
+        parts = [m.predict_variance(GRID) for m in models]
+        model_parts.append(np.mean([(p.mean_model + p.noise_model).mean() for p in parts]))
+    assert errors[0] > errors[1] > errors[2] > errors[3]
+    assert errors[3] < 0.05 * truth.mean()
+    assert model_parts[0] > model_parts[1] > model_parts[2] > model_parts[3]
+    assert model_parts[3] < 0.01 * (truth**2).mean() / (2 * 1.96) ** 2
+
+
+def test_with_30_rows_intervals_are_over_estimated_rather_than_missed():
+    covered = [picp(TEST.y, fitted(30, PAPER, s).predict_interval(TEST.X)) for s in range(20)]
+    assert np.median(covered) > 0.85
+
+
+def test_intervals_widen_where_there_are_no_rows():
+    data = make_heteroscedastic(600, noise=0.3, random_state=5)
+    kept = (data.X[:, 0] < -0.5) | (data.X[:, 0] > 1.5)
+    model = ELMIntervalRegressor(WIDER, alpha=1e-4, random_state=0)
+    model.fit(data.X[kept], data.y[kept])
+    gap = model.predict_variance(np.array([[0.5]])).mean_model
+    near = model.predict_variance(np.array([[-1.5], [2.2]])).mean_model
+    assert gap.min() > 10 * near.max()
+    outside = model.predict_variance(np.array([[-4.0], [4.0]])).mean_model
+    assert outside.min() > 10 * near.max()
+
+
+def test_per_sample_intervals_beat_a_uniform_one_where_noise_is_unequal(large):
+    mean = large.predict(TEST.X)
+    uniform = 1.645 * np.sqrt(np.mean((TEST.y - mean) ** 2))
+    quiet = TEST.std < np.quantile(TEST.std, 0.2)
+    assert np.mean(np.abs(TEST.y - mean)[quiet] < uniform) > 0.99
+    interval = large.predict_interval(TEST.X[quiet], 0.9)
+    assert picp(TEST.y[quiet], interval) == pytest.approx(0.9, abs=0.04)

@@ -1,0 +1,95 @@
+"""Lint, formatting, types, and the order of the house."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import elmband
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "elmband"
+
+# Data walks down this list: a room may use the rooms above it, never one below.
+ROOMS = [
+    "_arrays",
+    "moments",
+    "scaling",
+    "sample",
+    "rows",
+    "engine",
+    "hidden",
+    "solve",
+    "dual",
+    "output_layer",
+    "covariance",
+    "mean",
+    "noise",
+    "estimators",
+    "metrics",
+    "datasets",
+    "display",
+    "cli",
+    "__main__",
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]],
+    ids=["lint", "formatting", "types"],
+)
+def test_tools_find_nothing(command):
+    result = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def room_of(path):
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+def imported_rooms(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "elmband":
+            yield from (alias.name for alias in node.names if alias.name in ROOMS)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("elmband."):
+            yield node.module.split(".")[1]
+
+
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_no_room_uses_one_below_it(path):
+    place = ROOMS.index(room_of(path))
+    below = [room for room in imported_rooms(path) if ROOMS.index(room) > place]
+    assert below == []
+
+
+def test_every_room_exists():
+    assert {room_of(path) for path in MODULES} == set(ROOMS)
+
+
+def test_public_names_are_documented_and_importable():
+    for name in elmband.__all__:
+        assert getattr(elmband, name) is not None
+        if name != "__version__":
+            assert getattr(elmband, name).__doc__
+
+
+def test_the_python_of_the_readme_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own page
+
+
+def test_the_readme_gives_the_test_command_that_ci_runs():
+    command = "python -m pip install -e '.[test]' && python -m pytest"
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
