@@ -334,10 +334,10 @@ def test_normal_scores_at_and_near_zero_std():
 
 
 def test_ties_in_width_keep_the_order_of_rows():
-    y = [0.0] * 101 + [9.0] * 100
-    result = metrics.coverage_by_width(y, [[0, 1]] * 201, n_bins=2)
-    assert result.coverage.tolist() == [1.0, 0.0]
-    assert result.count.tolist() == [101, 100]
+    y = [0.0] * 100 + [9.0] * 100
+    result = metrics.coverage_by_width(y, [[0, 2], [0, 1]] * 100, n_bins=4)
+    assert result.coverage.tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert result.count.tolist() == [50] * 4
 
 
 def test_groups_of_weight_zero_are_left_out():

@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import norm
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor
@@ -41,6 +43,14 @@ def test_pipeline_passes_the_interval_through():
     alone = ELMIntervalRegressor(20, random_state=0).fit(DATA.X, DATA.y)
     np.testing.assert_allclose(interval, alone.predict_interval(DATA.X, 0.9), rtol=1e-6)
     np.testing.assert_allclose(mean, alone.predict(DATA.X), rtol=1e-6)
+
+
+def test_pipeline_passes_the_interval_through_with_metadata_routing():
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(MinMaxScaler(), ELMIntervalRegressor(20, random_state=0))
+        _, interval = pipeline.fit(DATA.X, DATA.y).predict(DATA.X, confidence_level=0.9)
+        _, std = pipeline.predict(DATA.X, return_std=True)
+    np.testing.assert_allclose(interval[:, 1] - interval[:, 0], 2 * norm.ppf(0.95) * std)
 
 
 def test_grid_search_selects_on_an_interval_metric():

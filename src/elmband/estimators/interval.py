@@ -85,6 +85,9 @@ class ELMIntervalRegressor(ELMRegressor):
     >>> mean, std = model.predict(data.X[:3], return_std=True)
     """
 
+    # With metadata routing on, a Pipeline hands these to predict without being told.
+    __metadata_request__predict = {"confidence_level": True, "return_std": True}  # noqa: RUF012
+
     def __init__(
         self,
         n_neurons: NeuronCounts = 200,
