@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmband import ELMIntervalRegressor
 from elmband.metrics import nmpiw, picp
+from published import published
 
 pytestmark = pytest.mark.realdata
 
@@ -47,7 +47,7 @@ def test_coverage_and_width_are_those_known_of_the_published_mode(data_folder, t
     for seed in range(15):
         order = np.random.default_rng(seed).permutation(len(y))
         train, test = np.split(order, [int(0.7 * len(y))])
-        model = ELMIntervalRegressor(random_state=seed).fit(X.iloc[train], y.iloc[train])
+        model = published(random_state=seed).fit(X.iloc[train], y.iloc[train])
         interval = model.predict_interval(X.iloc[test], confidence_level=0.9)
         results.append((100 * picp(y.iloc[test], interval), 100 * nmpiw(y.iloc[test], interval)))
     for value, (low, high) in zip(np.median(results, axis=0), EXPECTED[task], strict=True):
@@ -57,7 +57,7 @@ def test_coverage_and_width_are_those_known_of_the_published_mode(data_folder, t
 @pytest.mark.parametrize("task", EXPECTED)
 def test_units_do_not_matter_on_real_data(data_folder, task):
     X, y = load(data_folder, task)
-    model = ELMIntervalRegressor(50, random_state=0)
+    model = published(50, random_state=0)
     interval = model.fit(X, y).predict_interval(X)
     moved = model.fit(X * 1e3, 100 * y - 7).predict_interval(X * 1e3)
     np.testing.assert_allclose(moved, 100 * interval - 7, rtol=1e-5)

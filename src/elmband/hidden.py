@@ -157,12 +157,18 @@ class FeatureMap:
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """What a hidden layer shall be made of, before it is drawn."""
+    """What a hidden layer shall be made of, before it is drawn.
+
+    `placed` neurons have the bias that puts their zero at a training row. `max_inputs` lets each
+    neuron see between one and that many inputs, instead of a share `density` of them.
+    """
 
     counts: tuple[tuple[Kind, int], ...]
     bias: bool = True
     density: float = 1.0
     weight_scale: float = 1.0
+    placed: bool = False
+    max_inputs: int | None = None
 
     @classmethod
     def parse(cls, n_neurons: NeuronCounts, activation: Kind = "tanh", **options: Any) -> Self:
@@ -192,9 +198,19 @@ class LayerSpec:
             raise ValueError(f"weight_scale must be positive; got {self.weight_scale!r}.")
 
     @property
+    def n_neurons(self) -> int:
+        """Number of neurons of all kinds."""
+        return sum(count for _, count in self.counts)
+
+    def resized(self, n_neurons: int) -> Self:
+        """Return the same specification of a single kind with another number of neurons."""
+        ((kind, _),) = self.counts
+        return replace(self, counts=((kind, n_neurons),))
+
+    @property
     def n_centres(self) -> int:
-        """How many training rows the RBF neurons would like as centres."""
-        return sum(count for kind, count in self.counts if kind in SQUARED_DISTANCES)
+        """How many training rows the neurons would like to be placed at."""
+        return sum(c for kind, c in self.counts if self.placed or kind in SQUARED_DISTANCES)
 
     def draw(self, n_features: int, seed: int, sample: RowSample | None = None) -> HiddenLayer:
         """Draw the layer. A larger count keeps the neurons that a smaller one has."""
@@ -210,6 +226,10 @@ class LayerSpec:
                 blocks.append(self._linear(count, n_features, rng))
             else:
                 W, b = self._projection(count, n_features, rng)
+                if self.placed:
+                    assert sample is not None
+                    b = -np.sum(sample.cycled(used, count).T * W, axis=0)
+                    used += count
                 blocks.append(Neurons(kind, W, b))
         return HiddenLayer(tuple(blocks))
 
@@ -232,9 +252,16 @@ class LayerSpec:
         """
         draws = rng.standard_normal((count, n_features + 1))
         W, b = draws[:, :-1], draws[:, -1]
-        if self.density < 1:
+        if self.density < 1 or self.max_inputs is not None:
             chance = rng.random((count, n_features))
-            seen = chance <= np.maximum(self.density, chance.min(axis=1, keepdims=True))
+            least = chance.min(axis=1, keepdims=True)
+            if self.max_inputs is not None:
+                most = min(self.max_inputs, n_features)
+                kept = rng.integers(1, most + 1, size=(count, 1))
+                limit = np.take_along_axis(np.sort(chance, axis=1), kept - 1, axis=1)
+            else:
+                limit = np.maximum(self.density, least)
+            seen = chance <= limit
             W = W * seen
             n_seen = seen.sum(axis=1)
         else:
@@ -246,7 +273,7 @@ class LayerSpec:
         self, kind: str, count: int, rng: np.random.Generator, sample: RowSample, used: int
     ) -> Neurons:
         """Place centres at sampled rows; widths spread around the typical distance of rows."""
-        rows = sample.rows[(used + np.arange(count)) % len(sample.rows)]
+        rows = sample.cycled(used, count)
         spread = 2.0 ** rng.uniform(-1, 1, size=count)
         some = sample.rows[:256]
         squares = SQUARED_DISTANCES[kind](some, some.T)[np.triu_indices(len(some), 1)]

@@ -1,6 +1,7 @@
 """The first stage: standardise, draw the hidden layer, solve for the mean."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from elmband import engine
 from elmband._arrays import cast, epsilon, namespace
@@ -30,20 +31,32 @@ class MeanModel:
     eps: float
 
 
-def fit_mean(
-    raw: ArrayRows, spec: LayerSpec, rule: AlphaRule, dtype: object, seed: int
-) -> MeanModel:
-    """Train on raw rows, with products in `dtype`."""
+class Standardised(NamedTuple):
+    """Rows with standardised targets in the dtype of products, and the scalings."""
+
+    rows: ArrayRows
+    inputs: Scaling
+    targets: Scaling
+
+
+def standardised(raw: ArrayRows, dtype: Any) -> Standardised:
+    """Find the scalings of raw rows in one pass, and scale the targets."""
     inputs = Scaling.from_moments(engine.total(raw, lambda c: column_moments(c.X, c.s)))
     targets = Scaling.from_moments(engine.total(raw, lambda c: column_moments(c.Y, c.s)))
-    hidden = draw_hidden(raw, inputs, spec, seed)
-    features = FeatureMap(inputs, hidden).to(raw.X, dtype)
     rows = ArrayRows(
         X=raw.X,
         Y=cast(targets(raw.Y), dtype),
         s=None if raw.s is None else cast(raw.s, dtype),
         chunk_size=raw.chunk_size,
     )
+    return Standardised(rows, inputs, targets)
+
+
+def fit_mean(raw: ArrayRows, spec: LayerSpec, rule: AlphaRule, dtype: Any, seed: int) -> MeanModel:
+    """Train on raw rows, with products in `dtype`."""
+    rows, inputs, targets = standardised(raw, dtype)
+    hidden = draw_hidden(raw, inputs, spec, seed)
+    features = FeatureMap(inputs, hidden).to(raw.X, dtype)
     eps = epsilon(dtype, namespace(raw.X))
     problem = RidgeProblem(rows, features, hidden.n_neurons, eps)
     sums = None if problem.dual else problem.gram()

@@ -24,6 +24,10 @@ class RowSample:
     keys: np.ndarray[Any, np.dtype[np.uint64]]
     rows: np.ndarray[Any, np.dtype[np.float64]]
 
+    def cycled(self, start: int, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return `count` rows from position `start` on, from the first again after the last."""
+        return self.rows[(start + np.arange(count)) % len(self.rows)]
+
     def __add__(self, other: Self) -> Self:
         keys = np.concatenate([self.keys, other.keys])
         rows = np.concatenate([self.rows, other.rows])
@@ -34,11 +38,11 @@ class RowSample:
 def sample_rows(Z: Array, size: int, seed: int) -> RowSample:
     """Sample from one chunk of standardised rows."""
     rows = to_numpy(double(Z))
-    keys, first = np.unique(_row_keys(rows, seed), return_index=True)
+    keys, first = np.unique(row_keys(rows, seed), return_index=True)
     return RowSample(size, keys[:size], rows[first[:size]])
 
 
-def _row_keys(
+def row_keys(
     rows: np.ndarray[Any, np.dtype[np.float64]], seed: int
 ) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """Hash rounded rows to 64 bits: a random linear form, then the mixing of splitmix64."""

@@ -5,9 +5,9 @@ import pytest
 from array_api_compat import device
 from sklearn import config_context
 
-from elmband import ELMIntervalRegressor
 from elmband._arrays import namespace, to_numpy
 from elmband.datasets import make_heteroscedastic
+from published import published
 
 DATA = make_heteroscedastic(300, random_state=0)
 GRID = np.linspace(-3.5, 3.5, 40)[:, None]
@@ -18,9 +18,7 @@ MIX = {"linear": 1, "tanh": 8, "sigmoid": 4, "relu": 4, "rbf_l1": 4, "rbf_l2": 4
 @pytest.mark.parametrize("noise_neurons", [None, {"rbf_l2": 6}])
 @pytest.mark.parametrize("n", [300, 25])
 def test_the_library_changes_nothing(xp, rule, noise_neurons, n):
-    model = ELMIntervalRegressor(
-        MIX, alpha=rule, noise_alpha=1.0, noise_neurons=noise_neurons, random_state=0
-    )
+    model = published(MIX, alpha=rule, noise_alpha=1.0, noise_neurons=noise_neurons, random_state=0)
     expected = model.fit(DATA.X[:n], DATA.y[:n]).predict_interval(GRID, [0.5, 0.9])
     weights = np.ones(n)
     with config_context(array_api_dispatch=True):
@@ -40,7 +38,7 @@ def test_the_library_changes_nothing(xp, rule, noise_neurons, n):
 def test_without_dispatch_every_array_becomes_numpy(xp):
     if xp.__name__ == "array_api_strict":
         pytest.skip("array-api-strict refuses to be converted silently")
-    fitted = ELMIntervalRegressor(10, random_state=0).fit(xp.asarray(DATA.X), xp.asarray(DATA.y))
+    fitted = published(10, random_state=0).fit(xp.asarray(DATA.X), xp.asarray(DATA.y))
     assert isinstance(fitted.predict_interval(xp.asarray(GRID)), np.ndarray)
 
 
@@ -48,6 +46,6 @@ def test_without_dispatch_every_array_becomes_numpy(xp):
 def test_rows_of_another_library_get_a_sentence():
     torch = pytest.importorskip("torch")
     with config_context(array_api_dispatch=True):
-        fitted = ELMIntervalRegressor(10).fit(torch.asarray(DATA.X), torch.asarray(DATA.y))
+        fitted = published(10).fit(torch.asarray(DATA.X), torch.asarray(DATA.y))
         with pytest.raises(ValueError, match="must use the same namespace"):
             fitted.predict_interval(DATA.X)

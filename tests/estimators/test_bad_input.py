@@ -77,8 +77,8 @@ def test_bad_weights(weights, sentence):
         ({"precision": "float16"}, "precision must be 'auto' or 'float32' or 'float64'"),
         ({"chunk_size": 0}, "chunk_size must be a whole number of rows, at least 1; got 0"),
         ({"chunk_size": 1.5}, "chunk_size must be a whole number of rows"),
-        ({"noise": "cubed"}, "noise must be 'squared'; got 'cubed'"),
-        ({"calibration": "magic"}, "calibration must be 'gaussian'; got 'magic'"),
+        ({"noise": "cubed"}, "noise must be 'log' or 'squared'; got 'cubed'"),
+        ({"calibration": "magic"}, "calibration must be 'loo' or 'gaussian'; got 'magic'"),
         ({"n_neurons": {(lambda t: t / 0.0): 3}}, "values that are not finite"),
     ],
 )

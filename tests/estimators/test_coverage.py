@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from elmband import ELMIntervalRegressor
 from elmband.datasets import DOMAIN, make_heteroscedastic, noise_std
 from elmband.metrics import coverage_by_group, picp
+from published import published
 
 PAPER = {"linear": 1, "tanh": 10}
 WIDER = {"linear": 1, "tanh": 30}
@@ -15,7 +15,7 @@ GRID = np.linspace(*DOMAIN, 200)[:, None]
 
 def fitted(n, neurons=WIDER, seed=0, noise="heteroscedastic"):
     data = make_heteroscedastic(n, noise=noise, random_state=seed)
-    return ELMIntervalRegressor(neurons, random_state=seed).fit(data.X, data.y)
+    return published(neurons, random_state=seed).fit(data.X, data.y)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_coverage_is_right_for_another_shape_of_noise(level):
     X = rng.uniform(0, 1, size=(70_000, 2))
     noise = 0.2 + X[:, 0]
     y = np.cos(4 * X[:, 1]) + noise * rng.standard_normal(70_000)
-    model = ELMIntervalRegressor(60, random_state=0).fit(X[:50_000], y[:50_000])
+    model = published(60, random_state=0).fit(X[:50_000], y[:50_000])
     test = slice(50_000, None)
     interval = model.predict_interval(X[test], level)
     assert picp(y[test], interval) == pytest.approx(level, abs=0.01)
@@ -82,7 +82,7 @@ def test_with_30_rows_intervals_are_over_estimated_rather_than_missed():
 def test_intervals_widen_where_there_are_no_rows():
     data = make_heteroscedastic(600, noise=0.3, random_state=5)
     kept = (data.X[:, 0] < -0.5) | (data.X[:, 0] > 1.5)
-    model = ELMIntervalRegressor(WIDER, alpha=1e-4, random_state=0)
+    model = published(WIDER, alpha=1e-4, random_state=0)
     model.fit(data.X[kept], data.y[kept])
     gap = model.predict_variance(np.array([[0.5]])).mean_model
     near = model.predict_variance(np.array([[-1.5], [2.2]])).mean_model

@@ -4,8 +4,9 @@ import polars as pl
 import pytest
 from scipy.stats import norm
 
-from elmband import ELMIntervalRegressor, ELMRegressor, VarianceParts
+from elmband import ELMRegressor, VarianceParts
 from elmband.datasets import make_heteroscedastic
+from published import published
 
 DATA = make_heteroscedastic(400, random_state=0)
 GRID = np.linspace(-3, 3, 50)[:, None]
@@ -13,7 +14,7 @@ GRID = np.linspace(-3, 3, 50)[:, None]
 
 @pytest.fixture(scope="module")
 def fitted():
-    return ELMIntervalRegressor(n_neurons=30, random_state=0).fit(DATA.X, DATA.y)
+    return published(n_neurons=30, random_state=0).fit(DATA.X, DATA.y)
 
 
 def test_the_mean_is_that_of_the_point_model(fitted):
@@ -64,7 +65,7 @@ def test_a_single_level_in_a_list_keeps_its_axis(fitted):
 def test_negative_noise_is_replaced_by_zero_at_prediction_only():
     # Noise that vanishes on one side makes least squares on r² undershoot there.
     data = make_heteroscedastic(60, random_state=3)
-    fitted = ELMIntervalRegressor({"linear": 1}, alpha=1e-3, random_state=0).fit(data.X, data.y)
+    fitted = published({"linear": 1}, alpha=1e-3, random_state=0).fit(data.X, data.y)
     far = np.linspace(-30, 30, 7)[:, None]
     Z = (far - data.X.mean()) / data.X.std()
     assert (Z @ fitted.noise_coef_[:, None]).min() < 0
@@ -74,7 +75,7 @@ def test_negative_noise_is_replaced_by_zero_at_prediction_only():
 
 
 def test_one_column_of_targets_keeps_its_axis(fitted):
-    column = ELMIntervalRegressor(n_neurons=30, random_state=0).fit(DATA.X, DATA.y[:, None])
+    column = published(n_neurons=30, random_state=0).fit(DATA.X, DATA.y[:, None])
     assert column.predict(GRID).shape == (50, 1)
     assert column.predict_interval(GRID).shape == (50, 1, 2)
     np.testing.assert_allclose(column.predict_interval(GRID)[:, 0], fitted.predict_interval(GRID))
@@ -86,10 +87,10 @@ def test_frames_are_read_and_their_names_checked(frame):
     columns = {"age": rng.uniform(size=80), "dose": rng.integers(0, 5, size=80)}
     y = rng.standard_normal(80)
     X = frame(columns)
-    fitted = ELMIntervalRegressor(n_neurons=10, random_state=0).fit(X, y)
+    fitted = published(n_neurons=10, random_state=0).fit(X, y)
     assert list(fitted.feature_names_in_) == ["age", "dose"]
     plain = np.column_stack(list(columns.values()))
-    expected = ELMIntervalRegressor(n_neurons=10, random_state=0).fit(plain, y)
+    expected = published(n_neurons=10, random_state=0).fit(plain, y)
     np.testing.assert_allclose(fitted.predict_interval(X), expected.predict_interval(plain))
     for wrong in (frame({"age": [1.0], "dosis": [1.0]}), frame({"dose": [1.0], "age": [1.0]})):
         with pytest.raises(ValueError, match="feature names"):
@@ -108,13 +109,13 @@ def test_targets_and_weights_may_be_series():
 
 def test_a_seed_makes_the_model_and_another_seed_another_model():
     one, same, other = (
-        ELMIntervalRegressor(20, random_state=seed).fit(DATA.X, DATA.y).predict_interval(GRID)
+        published(20, random_state=seed).fit(DATA.X, DATA.y).predict_interval(GRID)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one, same)
     assert not np.allclose(one, other)
     generator = np.random.RandomState(0)
-    model = ELMIntervalRegressor(20, random_state=generator)
+    model = published(20, random_state=generator)
     assert not np.allclose(
         model.fit(DATA.X, DATA.y).predict(GRID), model.fit(DATA.X, DATA.y).predict(GRID)
     )
@@ -124,4 +125,4 @@ def test_fitting_does_not_touch_the_data():
     X, y, s = DATA.X.copy(), DATA.y.copy(), np.ones(400)
     for array in (X, y, s):
         array.setflags(write=False)
-    ELMIntervalRegressor(20, random_state=0).fit(X, y, s).predict_interval(X)
+    published(20, random_state=0).fit(X, y, s).predict_interval(X)

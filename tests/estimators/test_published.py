@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from elmband import ELMIntervalRegressor
+from published import published
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(300, 3))
@@ -35,7 +35,7 @@ MODELS = {
 
 
 def model(**options):
-    return ELMIntervalRegressor(**{"alpha": 0.7, "random_state": 1} | options)
+    return published(**{"alpha": 0.7, "random_state": 1} | options)
 
 
 @pytest.fixture(params=MODELS.values(), ids=MODELS.keys())

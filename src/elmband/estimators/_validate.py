@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import device, is_array_api_obj
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
@@ -24,6 +23,8 @@ class TrainingRows(NamedTuple):
     Y: Array
     s: Array | None
     single_output: bool
+    n_given: int
+    kept: np.ndarray[Any, Any] | None = None
 
 
 def training_rows(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
@@ -37,18 +38,62 @@ def training_rows(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) 
     Y = place(_numbers(y, "y"), X, xp.float64)
     if Y.shape[0] != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {Y.shape[0]}; they must be as many.")
-    single = Y.ndim == 1
+    single, n = Y.ndim == 1, int(X.shape[0])
     Y = Y[:, None] if single else Y
     if sample_weight is None:
-        return TrainingRows(X, Y, None, single)
+        return TrainingRows(X, Y, None, single, n)
     s = _weights(sample_weight, X)
     if bool(xp.all(s > 0)):
-        return TrainingRows(X, Y, s, single)
-    kept = place(np.flatnonzero(to_numpy(s)), X, xp.int64)
-    if kept.shape[0] < 2:
+        return TrainingRows(X, Y, s, single, n)
+    index = np.flatnonzero(to_numpy(s))
+    if len(index) < 2:
         raise ValueError("sample_weight leaves fewer than 2 rows with a weight above zero.")
+    kept = place(index, X, xp.int64)
     X, Y, s = (xp.take(a, kept, axis=0) for a in (X, Y, s))
-    return TrainingRows(X, Y, s, single)
+    return TrainingRows(X, Y, s, single, n, index)
+
+
+def held_out_rows(
+    X: Array, y: Any, sample_weight: Any, n_outputs: int
+) -> tuple[Array, Array | None]:
+    """Check targets of held-out rows X: return Y (n, m) in float64 and weights (n,) or None."""
+    xp = namespace(X)
+    Y = place(_numbers(y, "y"), X, xp.float64)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.shape != (X.shape[0], n_outputs):
+        raise ValueError(
+            f"y must have {X.shape[0]} rows and {n_outputs} outputs, as X and the model have; "
+            f"its shape is {tuple(Y.shape)}."
+        )
+    return Y, None if sample_weight is None else _weights(sample_weight, X)
+
+
+def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None:
+    """Return one label for every training row that has a weight, or None."""
+    if groups is None:
+        return None
+    labels = np.asarray(to_numpy(groups) if is_array_api_obj(groups) else groups)
+    if labels.shape != (rows.n_given,):
+        raise ValueError(
+            f"groups must have one label for each of the {rows.n_given} rows of X; "
+            f"its shape is {labels.shape}."
+        )
+    labels = labels if rows.kept is None else labels[rows.kept]
+    try:
+        count = len(np.unique(labels))
+    except TypeError as error:
+        raise ValueError("groups holds missing labels or mixes types; convert them.") from error
+    if count < 2:
+        raise ValueError("groups names a single group; leaving groups out needs two at least.")
+    return labels
+
+
+def check_members(n_estimators: Any) -> int | None:
+    """Return the number of layers to stack, or None."""
+    whole = isinstance(n_estimators, Integral) and not isinstance(n_estimators, bool)
+    if n_estimators is None or (whole and int(n_estimators) >= 1):
+        return None if n_estimators is None else int(n_estimators)
+    raise ValueError(f"n_estimators must be None or at least 1; got {n_estimators!r}.")
 
 
 def _numbers(y: Any, name: str) -> np.ndarray[Any, Any]:
@@ -133,25 +178,23 @@ def check_chunk_size(value: Any, default: int) -> int:
 
 
 class Levels(NamedTuple):
-    """Multipliers z of the confidence levels asked for, and whether it was a single one."""
+    """The confidence levels asked for, and whether it was a single one."""
 
-    z: np.ndarray[Any, np.dtype[np.float64]]
+    values: tuple[float, ...]
     single: bool
 
 
-def check_levels(confidence_level: Any) -> Levels:
-    """Return the multipliers z = Φ⁻¹((1 + level) / 2) of one level or of a list of levels."""
+def check_levels(confidence_level: Any, name: str = "confidence_level") -> Levels:
+    """Return one level or a list of levels, each strictly between 0 and 1."""
     levels = np.asarray(confidence_level)
     if levels.dtype.kind not in "fiu" or levels.ndim > 1 or levels.size == 0:
         raise ValueError(
-            "confidence_level must be a number between 0 and 1, or a list of such numbers; "
+            f"{name} must be a number between 0 and 1, or a list of such numbers; "
             f"got {confidence_level!r}."
         )
     wrong = levels[~((levels > 0) & (levels < 1))]
     if wrong.size:
         value = float(wrong.flat[0])
         hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
-        raise ValueError(
-            f"confidence_level must lie strictly between 0 and 1; got {value:g}.{hint}"
-        )
-    return Levels(ndtri((1 + np.atleast_1d(levels)) / 2), levels.ndim == 0)
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value:g}.{hint}")
+    return Levels(tuple(float(level) for level in np.atleast_1d(levels)), levels.ndim == 0)

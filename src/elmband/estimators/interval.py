@@ -1,31 +1,48 @@
-"""The interval model: a mean model, a noise model, and the covariances of both."""
+"""The interval model: mean, noise, their uncertainty, and multipliers that keep the promise."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from elmband._arrays import Array, Precision, cast, namespace, place
-from elmband.estimators._validate import Levels, check_alpha, check_choice, check_levels
-from elmband.estimators.point import ELMRegressor
-from elmband.hidden import FeatureMap, Kind, NeuronCounts
+from elmband._arrays import Array, Precision, cast, double, namespace, place
+from elmband.calibrate import Calibration, OutputScores, two_sided
+from elmband.estimators._validate import (
+    Levels,
+    check_alpha,
+    check_choice,
+    check_levels,
+    held_out_rows,
+)
+from elmband.estimators.point import SINGLE_LAYER_NEURONS, ELMRegressor
+from elmband.hidden import FeatureMap, Kind, LayerSpec, NeuronCounts
 from elmband.mean import MeanModel, draw_hidden
-from elmband.noise import SquaredNoise, Variance, positive
+from elmband.noise.parts import Parts
+from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
+from elmband.predictive import NoiseSettings, Predictive, fit_predictive, output_scores
+
+# The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
+_NOISE_NEURONS = 100
+_NOISE_SCALE = 0.5
 
 
 class VarianceParts(NamedTuple):
     """Variance of every prediction in named parts, all in squared units of y.
 
+    These are before calibration: `predict(X, return_std=True)` and intervals also have the
+    multiplier that rows left out or held out call for.
+
     Attributes
     ----------
     noise : array
-        Predicted variance of the noise, r̂², negative values replaced by zero.
+        Predicted variance of the noise; negative values of the published model become zero.
     mean_model : array
         Variance of the predicted mean, σ_y²: large where rows were few.
     noise_model : array
-        The correction σ_r² for the uncertainty of the noise model, taken on standardised y.
+        What the uncertainty of the noise model adds (σ_r² of the published model, on
+        standardised y).
     total : array
         Their sum, the variance behind the prediction interval.
     noise_lower, noise_upper : array
-        Bounds of the noise variance itself, r̂² ± zσ_r, not below zero.
+        Bounds of the noise variance itself.
     """
 
     noise: Array
@@ -39,50 +56,65 @@ class VarianceParts(NamedTuple):
 class ELMIntervalRegressor(ELMRegressor):
     """Extreme Learning Machine whose every prediction carries its own interval.
 
-    A first ELM predicts the mean. A second one predicts the variance of the noise from the
-    squared residuals of the first. The weighted jackknife gives the variance of both
-    predictions, and
+    A first model predicts the mean, a second one the variance of the noise, from residuals of the
+    first. The weighted jackknife gives the variance of the predictions themselves, and
 
-        PI(x) = ŷ(x) ± z · sqrt(r̂²(x) + σ_r²(x) + σ_y²(x)).
+        PI(x) = ŷ(x) ± z · sqrt(noise(x) + σ_r²(x) + σ_y²(x)).
 
-    With ``noise="squared", calibration="gaussian"`` this is the algorithm of Akusok, Miche, Björk
-    and Lendasse, "Per-sample Prediction Intervals for Extreme Learning Machines", on
-    standardised targets. Standardising matters: σ_r² has the unit of y⁴, the other two of y².
+    By default the mean is a stack of layers chosen by leave-one-out, the noise model is linear in
+    the logarithm of the variance, and z comes from residuals of training rows left out: an
+    estimate that needs no held-out rows. `calibrate` replaces it by a guarantee from held-out
+    rows.
+
+    ``ELMIntervalRegressor(noise="squared", calibration="gaussian")`` is the algorithm of Akusok,
+    Miche, Björk and Lendasse, "Per-sample Prediction Intervals for Extreme Learning Machines", on
+    standardised targets. Standardising matters: its σ_r² has the unit of y⁴, the other two of y².
 
     Parameters
     ----------
-    n_neurons, activation, bias, density, weight_scale, alpha, precision, chunk_size, random_state
-        As for `ELMRegressor`.
-    noise : {"squared"}, default="squared"
-        The noise model: least squares on squared residuals.
-    calibration : {"gaussian"}, default="gaussian"
-        Where the multiplier z comes from: the normal distribution.
+    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, precision, \
+chunk_size, random_state
+        As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer.
+    noise : {"log", "squared"}, default="log"
+        The noise model: log-variance, always positive; or least squares on squared residuals, as
+        published.
+    calibration : {"loo", "gaussian"}, default="loo"
+        Where the multiplier z comes from: training rows left out in closed form, or the normal
+        distribution, as published.
+    symmetric : bool, default=True
+        Whether both tails of the noise are alike. If not, each has its own noise model and its
+        own multiplier (``noise="log"`` only).
     noise_neurons : int or dict, default=None
-        Neurons of the noise model. By default it shares the hidden layer of the mean model,
-        which is faster.
+        Neurons of the noise model. By default the published model shares the hidden layer of the
+        mean model; the log model takes the inputs, the predicted mean and 100 tanh neurons.
     noise_alpha : float, "loo" or "gcv", default=None
-        L2 strength of the noise model; by default the same rule (or number) as `alpha`.
+        L2 strength of the noise model; by default chosen by leave-one-out, for the published
+        model by the same rule (or number) as `alpha`.
 
     Attributes
     ----------
-    hidden_, coef_, alpha_, n_features_in_, feature_names_in_
+    members_, member_weights_, n_features_in_, feature_names_in_
         As for `ELMRegressor`.
+    hidden_, coef_, alpha_ : published model
+        As for a single layer of `ELMRegressor`.
     covariance_ : array of shape (L, L) or (n_outputs, L, L)
-        Covariance Σ_y of the output weights, for standardised targets.
-    noise_hidden_ : HiddenLayer
-        Neurons of the noise model.
-    noise_coef_, noise_alpha_, noise_covariance_
-        The same for the noise model, whose targets are squared standardised residuals.
+        Published model: covariance Σ_y of the output weights, for standardised targets.
+    noise_hidden_, noise_coef_, noise_alpha_, noise_covariance_
+        Published model: the same for the noise model.
+    calibration_ : Calibration
+        The multipliers in use.
 
     Examples
     --------
     >>> from elmband import ELMIntervalRegressor
     >>> from elmband.datasets import make_heteroscedastic
     >>> data = make_heteroscedastic(500, random_state=0)
-    >>> model = ELMIntervalRegressor(n_neurons=50, random_state=0).fit(data.X, data.y)
+    >>> model = ELMIntervalRegressor(random_state=0).fit(data.X, data.y)
     >>> model.predict_interval(data.X[:3], confidence_level=0.9).shape
     (3, 2)
     >>> mean, std = model.predict(data.X[:3], return_std=True)
+    >>> model.predict_quantiles(data.X[:3], quantiles=[0.05, 0.5, 0.95]).shape
+    (3, 3)
     """
 
     # With metadata routing on, a Pipeline hands these to predict without being told.
@@ -90,17 +122,19 @@ class ELMIntervalRegressor(ELMRegressor):
 
     def __init__(
         self,
-        n_neurons: NeuronCounts = 200,
+        n_neurons: NeuronCounts | Literal["auto"] = "auto",
         *,
         activation: Kind = "tanh",
         bias: bool = True,
         density: float = 1.0,
         weight_scale: float = 1.0,
         alpha: AlphaRule = "loo",
-        noise: str = "squared",
-        calibration: str = "gaussian",
+        noise: Literal["log", "squared"] = "log",
+        calibration: Literal["loo", "gaussian"] = "loo",
+        symmetric: bool = True,
         noise_neurons: NeuronCounts | None = None,
         noise_alpha: AlphaRule | None = None,
+        n_estimators: int | None = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         random_state: Any = None,
@@ -112,33 +146,111 @@ class ELMIntervalRegressor(ELMRegressor):
             density=density,
             weight_scale=weight_scale,
             alpha=alpha,
+            n_estimators=n_estimators,
             precision=precision,
             chunk_size=chunk_size,
             random_state=random_state,
         )
         self.noise = noise
         self.calibration = calibration
+        self.symmetric = symmetric
         self.noise_neurons = noise_neurons
         self.noise_alpha = noise_alpha
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train both models on rows X (n, d) and targets y (n,) or (n, m).
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Train on rows X (n, d) and targets y (n,) or (n, m).
 
-        A row of weight s counts like s equal rows; weights need not be whole numbers.
+        A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
+        the same label in `groups` (photos, patients, days) are left out together wherever rows
+        are left out; without labels, identical rows are.
         """
-        check_choice(self.noise, ("squared",), "noise")
-        check_choice(self.calibration, ("gaussian",), "calibration")
-        rule = self.alpha if self.noise_alpha is None else self.noise_alpha
-        rule = check_alpha(rule, "alpha" if self.noise_alpha is None else "noise_alpha")
-        mean = self._fit_mean(X, y, sample_weight)
-        self._noise = SquaredNoise.fit(mean, self._noise_features(mean), rule)
-        covariances = self._noise.mean_covariance, self._noise.noise_covariance
+        check_choice(self.noise, ("log", "squared"), "noise")
+        check_choice(self.calibration, ("loo", "gaussian"), "calibration")
+        rule = check_alpha(self.alpha)
+        noise_rule = (
+            None if self.noise_alpha is None else check_alpha(self.noise_alpha, "noise_alpha")
+        )
+        if self.noise == "squared":
+            self._fit_squared(X, y, sample_weight, groups, rule, noise_rule)
+        else:
+            self._fit_log(X, y, sample_weight, groups, rule, noise_rule)
+        return self
+
+    def _fit_squared(
+        self, X: Any, y: Any, weight: Any, groups: Any, rule: AlphaRule, noise_rule: Any
+    ) -> None:
+        """Run the published algorithm."""
+        if groups is not None or not self.symmetric or (self.n_estimators or 1) > 1:
+            raise ValueError(
+                "groups, symmetric=False and n_estimators need noise='log'; the published noise "
+                "model has one layer and leaves out single rows."
+            )
+        specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
+        rows, _ = self._training(X, y, weight, None)
+        mean = self._fit_layer(rows, specs[0], rule)
+        fitted = SquaredNoise.fit(mean, self._noise_features(mean), noise_rule or rule)
+        self._noise: SquaredNoise | None = fitted.without_rows()
+        self._predictive: Predictive | None = None
+        covariances = fitted.mean_covariance, fitted.noise_covariance
         if self._single_output:
             covariances = covariances[0][0, ...], covariances[1][0, ...]
         self.covariance_, self.noise_covariance_ = covariances
-        self.noise_coef_ = self._shaped(self._noise.coef)
-        self.noise_alpha_ = self._shaped(self._noise.alpha)
+        self.noise_coef_ = self._shaped(fitted.layer.coef)
+        self.noise_alpha_ = self._shaped(fitted.layer.alpha)
+        scores: tuple[OutputScores, ...] = ()
+        if self.calibration == "loo":
+            e, variance = fitted.left_out(mean)
+            scores = self._scores(e, Parts.alike(e, variance), mean.rows.s)
+        self.calibration_ = Calibration(self.calibration, scores)
+
+    def _fit_log(
+        self, X: Any, y: Any, weight: Any, groups: Any, rule: AlphaRule, noise_rule: Any
+    ) -> None:
+        """Fit a stack, a log-variance on top, and scores of rows left out."""
+        if isinstance(noise_rule, str) and noise_rule != "loo":
+            raise ValueError("noise_alpha must be a number or 'loo' where noise='log'.")
+        specs = self._specs()
+        rows, labels = self._training(X, y, weight, groups)
+        settings = NoiseSettings(
+            spec=self._log_spec(int(rows.X.shape[1])),
+            alpha=noise_rule if isinstance(noise_rule, float) else None,
+            symmetric=bool(self.symmetric),
+        )
+        pool, stack = self._fit_stack(rows, labels, specs, rule)
+        fitted = fit_predictive(pool, stack, settings)
+        self._set_stack(fitted.predictive.stack)
+        self._predictive, self._noise = fitted.predictive, None
+        self.calibration_ = Calibration(self.calibration, fitted.scores)
+
+    def _log_spec(self, n_features: int) -> LayerSpec:
+        if self.noise_neurons is not None:
+            return self._layer_spec(self.noise_neurons)
+        # One more input than X has: the predicted mean.
+        mix = {"linear": n_features + 1, "tanh": _NOISE_NEURONS}
+        return LayerSpec.parse(mix, weight_scale=_NOISE_SCALE)
+
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Replace the multipliers by those of split conformal prediction on held-out rows.
+
+        If these rows and new rows are exchangeable and training did not see either, an interval
+        at `confidence_level` covers a new target with at least that probability. With n rows the
+        level can be at most n / (n + 1); beyond, intervals are infinite and a warning says so.
+        """
+        X = self._new_rows(X, "calibrate")
+        Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
+        parts = self._parts(X)
+        e = (Y - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
+        self.calibration_ = Calibration("conformal", self._scores(e, parts, s))
         return self
+
+    @staticmethod
+    def _scores(e: Array, parts: Parts, s: Array | None) -> tuple[OutputScores, ...]:
+        """Divide errors e (n, m) by standard deviations, for every output."""
+        s = namespace(e).ones_like(e[:, 0]) if s is None else s
+        totals = (parts.total, parts.above, parts.below)
+        return tuple(
+            output_scores(e[:, j], [v[:, j] for v in totals], s) for j in range(e.shape[1])
+        )
 
     def predict(
         self,
@@ -154,14 +266,16 @@ class ELMIntervalRegressor(ELMRegressor):
         """
         if confidence_level is None and not return_std:
             return super().predict(X)
-        if confidence_level is None:
-            mean, std = self._mean_and_std(self._new_rows(X, "predict"))
-            return self._shaped(mean), self._shaped(std)
-        if return_std:
+        if confidence_level is not None and return_std:
             raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
-        levels = check_levels(confidence_level)
-        mean, std = self._mean_and_std(self._new_rows(X, "predict"))
-        return self._shaped(mean), self._interval(mean, std, levels)
+        levels = None if confidence_level is None else check_levels(confidence_level)
+        X = self._new_rows(X, "predict")
+        parts = self._parts(X)
+        mean = self._shaped(self._in_units(parts.mean, X))
+        if levels is not None:
+            return mean, self._interval(parts, levels, X)
+        std = namespace(X).sqrt(double(parts.total)) * self._per_output(self.calibration_.std, X)
+        return mean, self._shaped(self._scaled(std, X))
 
     def predict_interval(self, X: Any, confidence_level: Any = 0.95) -> Array:
         """Return lower and upper bounds, (n, 2), or (n, m, 2) for m outputs.
@@ -169,8 +283,21 @@ class ELMIntervalRegressor(ELMRegressor):
         A list of k levels adds a last axis of length k.
         """
         levels = check_levels(confidence_level)
-        mean, std = self._mean_and_std(self._new_rows(X, "predict_interval"))
-        return self._interval(mean, std, levels)
+        X = self._new_rows(X, "predict_interval")
+        return self._interval(self._parts(X), levels, X)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
+        """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
+
+        A single quantile gives (n,) or (n, m). The median is the predicted mean.
+        """
+        levels = check_levels(quantiles, "quantiles")
+        X = self._new_rows(X, "predict_quantiles")
+        parts = self._parts(X)
+        columns = [self._bound(parts, abs(2 * q - 1), q > 0.5, X) for q in levels.values]
+        values = namespace(X).stack(columns, axis=-1)
+        values = values[..., 0] if levels.single else values
+        return values[:, 0, ...] if self._single_output else values
 
     def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:
         """Return the variance in named parts, each (n,) or (n, m).
@@ -180,42 +307,59 @@ class ELMIntervalRegressor(ELMRegressor):
         levels = check_levels(confidence_level)
         if not levels.single:
             raise ValueError("predict_variance takes a single confidence_level.")
-        _, variance = self._mean_and_variance(self._new_rows(X, "predict_variance"))
-        spread = float(levels.z[0]) * namespace(variance.noise).sqrt(variance.noise_model)
-        parts = VarianceParts(
-            noise=positive(variance.noise),
-            mean_model=variance.mean_model,
-            noise_model=variance.noise_model,
-            total=variance.total,
-            noise_lower=positive(variance.noise - spread),
-            noise_upper=positive(variance.noise + spread),
-        )
-        unit = cast(self._targets.scale, spread.dtype) ** 2
-        return VarianceParts(*(self._shaped(part * unit) for part in parts))
+        X = self._new_rows(X, "predict_variance")
+        parts = self._parts(X, two_sided(levels.values[0]))
+        unit = double(self._targets.scale)
+        chosen = (getattr(parts, name) for name in VarianceParts._fields)
+        return VarianceParts(*(self._shaped(self._scaled(v * unit, X)) for v in chosen))
 
-    def _mean_and_variance(self, X: Array) -> tuple[Array, Variance]:
-        """Return the mean in units of y and the variance of standardised y, each (n, m)."""
-        mean, *parts = self._by_chunk(
-            X, lambda P, H: (self._mean_of(H), *self._noise.variance(P, H))
-        )
-        return mean, Variance(*parts)
+    def _parts(self, X: Array, z: float = 1.96) -> Parts:
+        """Return mean and variances of standardised targets, chunk by chunk."""
+        if self._predictive is not None:
+            predictive = self._predictive
+            return Parts(*self._by_chunk(X, lambda part: tuple(predictive.parts(part, z))))
+        return Parts(*self._by_chunk(X, lambda part: self._squared_parts(part, z)))
 
-    def _mean_and_std(self, X: Array) -> tuple[Array, Array]:
-        """Return mean and standard deviation of every row in units of y, each (n, m)."""
-        mean, variance = self._mean_and_variance(X)
-        std = namespace(mean).sqrt(variance.total)
-        return mean, std * cast(self._targets.scale, std.dtype)
+    def _squared_parts(self, X: Array, z: float) -> tuple[Array, ...]:
+        assert self._noise is not None
+        H = self._features.apply(X)
+        return tuple(self._noise.parts(X, H, self._layer_mean(H), z))
 
-    def _interval(self, mean: Array, std: Array, levels: Levels) -> Array:
-        """Return mean ± z·std, (n, m, 2, k), without the axes that nobody asked for."""
-        half = std[..., None] * place(levels.z, std)
-        centre = mean[..., None]
-        bounds = namespace(mean).stack([centre - half, centre + half], axis=2)
-        bounds = bounds[..., 0] if levels.single else bounds
+    def _interval(self, parts: Parts, levels: Levels, X: Array) -> Array:
+        """Return bounds (n, m, 2, k), without the axes that nobody asked for."""
+        xp = namespace(X)
+        columns = [
+            xp.stack([self._bound(parts, level, upper, X) for upper in (False, True)], axis=2)
+            for level in levels.values
+        ]
+        bounds = columns[0] if levels.single else xp.stack(columns, axis=3)
         return bounds[:, 0, ...] if self._single_output else bounds
 
+    def _bound(self, parts: Parts, level: float, upper: bool, X: Array) -> Array:  # noqa: FBT001
+        """Return one bound of the central interval at `level`, in the units of y, (n, m)."""
+        if level == 0:
+            return self._in_units(parts.mean, X)
+        xp = namespace(X)
+        if self.symmetric:
+            z = self._per_output(lambda j: self.calibration_.symmetric(level, j), X)
+            std = xp.sqrt(double(parts.total))
+        else:
+            z = self._per_output(lambda j: self.calibration_.tails(level, j)[int(upper)], X)
+            std = xp.sqrt(double(parts.above if upper else parts.below))
+        half = z * std
+        return self._in_units(double(parts.mean) + (half if upper else -half), X)
+
+    def _per_output(self, function: Any, X: Array) -> Array:
+        """Return a number for every output as an array (m,)."""
+        values = [function(j) for j in range(int(self._targets.mean.shape[0]))]
+        return place(values, X, namespace(X).float64)
+
+    def _scaled(self, std: Array, X: Array) -> Array:
+        """Return standardised deviations in the units of y."""
+        return cast(double(std) * double(self._targets.scale), self._result_dtype(X))
+
     def _noise_features(self, mean: MeanModel) -> FeatureMap | None:
-        """Draw the noise model's own hidden layer, if it shall have one."""
+        """Draw the published noise model's own hidden layer, if it shall have one."""
         if self.noise_neurons is None:
             self.noise_hidden_ = mean.hidden
             return None

@@ -1,25 +1,32 @@
-"""The point model: a random hidden layer with a ridge output layer."""
+"""The point model: random hidden layers with ridge output layers."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmband._arrays import Array, Precision, cast, namespace, product_dtype
+from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
+from elmband.ensemble import Pool, Stack, fit_stack
 from elmband.estimators._validate import (
     check_alpha,
     check_chunk_size,
+    check_groups,
+    check_members,
     check_precision,
     check_same_library,
     training_rows,
     warn_constant,
 )
 from elmband.hidden import Kind, LayerSpec, NeuronCounts
-from elmband.mean import MeanModel, fit_mean
+from elmband.mean import MeanModel, fit_mean, standardised
 from elmband.output_layer import AlphaRule
+from elmband.predictive import MeanStack
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, chunk_slices
+
+# What "auto" means where there can be only one layer.
+SINGLE_LAYER_NEURONS = 200
 
 
 class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -29,10 +36,12 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neurons : int or dict, default=200
-        Number of hidden neurons of the kind `activation`, or a mix such as
-        ``{"linear": 8, "sigmoid": 200}``. Kinds are "linear", "tanh", "sigmoid", "relu",
-        "rbf_l1", "rbf_l2", "rbf_linf" and your own vectorised function.
+    n_neurons : "auto", int or dict, default="auto"
+        "auto" compares layers of several families and scales by leave-one-out, and stacks those
+        that help. A number is that of hidden neurons of the kind `activation` in one layer; a
+        mix such as ``{"linear": 8, "sigmoid": 200}`` names them by kind. Kinds are "linear",
+        "tanh", "sigmoid", "relu", "rbf_l1", "rbf_l2", "rbf_linf" and your own vectorised
+        function.
     activation : str or callable, default="tanh"
         Kind of the neurons where `n_neurons` is a number.
     bias : bool, default=True
@@ -45,22 +54,29 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     alpha : float, "loo" or "gcv", default="loo"
         L2 strength γ of the output layer: a number, or chosen for each output by exact
         leave-one-out or by generalised cross-validation.
+    n_estimators : int, default=None
+        Number of layers to stack, with different random weights. By default one where
+        `n_neurons` is given, and as many as help where it is "auto".
     precision : "auto", "float32" or "float64", default="auto"
         Precision of matrix products. By default that of the data: float32 for float32 and for
         integers of at most 16 bits, else float64. Sums over rows are float64 in any case.
     chunk_size : int, default=None
         Rows worked on at a time; it changes memory and speed, not results.
     random_state : int, RandomState instance or None, default=None
-        Seed of the hidden layer.
+        Seed of the hidden layers.
 
     Attributes
     ----------
     hidden_ : HiddenLayer
-        The neurons, with their weights as NumPy arrays.
+        The neurons of a single layer, with their weights as NumPy arrays.
     coef_ : array of shape (L,) or (L, n_outputs)
-        Output weights β, for standardised targets.
+        Output weights β of a single layer, for standardised targets.
     alpha_ : float or array of shape (n_outputs,)
-        The L2 strength used.
+        The L2 strength used in a single layer.
+    members_ : tuple of Member
+        The layers of a stack.
+    member_weights_ : array of shape (n_members, n_outputs)
+        Their weights.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -71,20 +87,21 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> from elmband import ELMRegressor
     >>> from elmband.datasets import make_heteroscedastic
     >>> data = make_heteroscedastic(500, random_state=0)
-    >>> model = ELMRegressor(n_neurons=50, random_state=0).fit(data.X, data.y)
+    >>> model = ELMRegressor(random_state=0).fit(data.X, data.y)
     >>> model.predict(data.X[:3]).shape
     (3,)
     """
 
     def __init__(
         self,
-        n_neurons: NeuronCounts = 200,
+        n_neurons: NeuronCounts | Literal["auto"] = "auto",
         *,
         activation: Kind = "tanh",
         bias: bool = True,
         density: float = 1.0,
         weight_scale: float = 1.0,
         alpha: AlphaRule = "loo",
+        n_estimators: int | None = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         random_state: Any = None,
@@ -95,39 +112,41 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.density = density
         self.weight_scale = weight_scale
         self.alpha = alpha
+        self.n_estimators = n_estimators
         self.precision = precision
         self.chunk_size = chunk_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on rows X (n, d) and targets y (n,) or (n, m).
 
-        A row of weight s counts like s equal rows; weights need not be whole numbers.
+        A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
+        the same label in `groups` are left out together wherever rows are left out.
         """
-        self._fit_mean(X, y, sample_weight)
+        rule = check_alpha(self.alpha)
+        specs = self._specs()
+        rows, labels = self._training(X, y, sample_weight, groups)
+        if specs is not None and len(specs) == 1 and labels is None:
+            self._fit_layer(rows, specs[0], rule)
+        else:
+            _, stack = self._fit_stack(rows, labels, specs, rule)
+            members = tuple(fitted.member for fitted in stack.fitted)
+            self._set_stack(MeanStack(members, stack.weights))
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the predicted mean of every row, (n,) or (n, m)."""
         X = self._new_rows(X, "predict")
-        (mean,) = self._by_chunk(X, lambda _, H: (self._mean_of(H),))
-        return self._shaped(mean)
+        (mean,) = self._by_chunk(X, lambda part: (self._mean_of(part),))
+        return self._shaped(self._in_units(mean, X))
 
-    def _fit_mean(self, X: Any, y: Any, sample_weight: Any) -> MeanModel:
-        rule = check_alpha(self.alpha)
-        spec = self._layer_spec(self.n_neurons)
-        precision = check_precision(self.precision)
-        chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        X, Y, s, self._single_output = training_rows(self, X, y, sample_weight)
-        rows = ArrayRows(X, Y, s, chunk_size)
-        self._seed = int(check_random_state(self.random_state).randint(2**31))
-        mean = fit_mean(rows, spec, rule, product_dtype(X, precision), self._seed)
-        warn_constant(Y, mean.targets)
-        self.hidden_ = mean.hidden
-        self._features, self._targets = mean.features, mean.targets
-        self.coef_ = self._shaped(mean.layer.coef)
-        self.alpha_ = self._shaped(mean.layer.alpha)
-        return mean
+    def _specs(self) -> list[LayerSpec] | None:
+        """Return the layers asked for, or None where they are to be chosen."""
+        count = check_members(self.n_estimators)
+        if isinstance(self.n_neurons, str) and self.n_neurons == "auto":
+            self._layer_spec(1)
+            return None
+        return [self._layer_spec(self.n_neurons)] * (count or 1)
 
     def _layer_spec(self, n_neurons: NeuronCounts) -> LayerSpec:
         return LayerSpec.parse(
@@ -138,6 +157,41 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             weight_scale=self.weight_scale,
         )
 
+    def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[ArrayRows, Any]:
+        """Check the data; note what predictions need to know of them."""
+        precision = check_precision(self.precision)
+        chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+        checked = training_rows(self, X, y, weight)
+        labels = check_groups(groups, checked)
+        self._single_output = checked.single_output
+        self._seed = int(check_random_state(self.random_state).randint(2**31))
+        self._dtype = product_dtype(checked.X, precision)
+        return ArrayRows(checked.X, checked.Y, checked.s, chunk_size), labels
+
+    def _fit_layer(self, rows: ArrayRows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
+        mean = fit_mean(rows, spec, rule, self._dtype, self._seed)
+        warn_constant(rows.Y, mean.targets)
+        self._stack: MeanStack | None = None
+        self._features, self._targets = mean.features, mean.targets
+        self.hidden_ = mean.hidden
+        self.coef_ = self._shaped(mean.layer.coef)
+        self.alpha_ = self._shaped(mean.layer.alpha)
+        return mean
+
+    def _fit_stack(
+        self, rows: ArrayRows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
+    ) -> tuple[Pool, Stack]:
+        scaled = standardised(rows, self._dtype)
+        warn_constant(rows.Y, scaled.targets)
+        eps = epsilon(self._dtype, namespace(rows.X))
+        pool = Pool.of(scaled.rows, scaled.inputs, labels, self._seed, eps)
+        self._targets = scaled.targets
+        return pool, fit_stack(pool, specs, rule, self.n_estimators)
+
+    def _set_stack(self, stack: MeanStack) -> None:
+        self._stack = stack
+        self.members_, self.member_weights_ = stack.members, stack.weights
+
     def _new_rows(self, X: Any, method: str) -> Array:
         """Check rows to predict: their features, and that their array library is that of fit."""
         check_is_fitted(self)
@@ -146,19 +200,31 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return X
 
     def _by_chunk(
-        self, X: Array, function: Callable[[Array, Array], tuple[Array, ...]]
+        self, X: Array, function: Callable[[Array], tuple[Array, ...]]
     ) -> tuple[Array, ...]:
-        """Join the arrays that `function(X, H)` returns for every chunk of rows."""
+        """Join the arrays that `function` returns for every chunk of rows."""
         size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        chunks = (X[part, :] for part in chunk_slices(X.shape[0], size))
-        results = [function(chunk, self._features.apply(chunk)) for chunk in chunks]
+        results = [function(X[part, :]) for part in chunk_slices(X.shape[0], size)]
         return tuple(namespace(X).concat(parts, axis=0) for parts in zip(*results, strict=True))
 
-    def _mean_of(self, H: Array) -> Array:
-        """Return Hβ in the units of y, (n, m)."""
+    def _mean_of(self, X: Array) -> Array:
+        """Return the mean of standardised targets, (n, m)."""
+        if self._stack is not None:
+            return self._stack.mean_and_std(X)[0]
+        return self._layer_mean(self._features.apply(X))
+
+    def _layer_mean(self, H: Array) -> Array:
+        """Return Hβ of a single layer, (n, m)."""
         coef = cast(self.coef_, H.dtype)
-        standardised = H @ (coef[:, None] if self._single_output else coef)
-        return standardised * cast(self._targets.scale, H.dtype) + cast(self._targets.mean, H.dtype)
+        return H @ (coef[:, None] if self._single_output else coef)
+
+    def _in_units(self, mean: Array, X: Array) -> Array:
+        """Return standardised means in the units of y."""
+        scale, centre = (double(a) for a in (self._targets.scale, self._targets.mean))
+        return cast(double(mean) * scale + centre, self._result_dtype(X))
+
+    def _result_dtype(self, X: Array) -> Any:
+        return product_dtype(X, check_precision(self.precision))
 
     def _shaped(self, values: Array) -> Array:
         """Drop the axis of outputs, the last, where y had none; a single number is a float."""

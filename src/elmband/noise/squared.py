@@ -1,15 +1,16 @@
-"""The second stage: a model of the noise variance, trained on the first one's residuals."""
+"""The published second stage: least squares on squared residuals."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 from elmband import engine
-from elmband._arrays import Array, cast, namespace
+from elmband._arrays import Array, namespace
 from elmband.covariance import Meat, jackknife_meat, quadratic_form, sandwich
 from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
 from elmband.mean import MeanModel
 from elmband.moments import Chunk, Gram, Moments, Pieces, TargetSums, gram, target_sums
+from elmband.noise.parts import Parts, positive
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 
 
@@ -26,28 +27,6 @@ class SecondPass(Moments):
     rest: Pieces
 
 
-class Variance(NamedTuple):
-    """Variances of every row and output, on standardised targets.
-
-    `noise` may be negative here: it is the plain prediction of the noise model.
-    """
-
-    noise: Array
-    noise_model: Array
-    mean_model: Array
-
-    @property
-    def total(self) -> Array:
-        """Their sum; here, and only here, negative noise is replaced by zero."""
-        return positive(self.noise) + self.noise_model + self.mean_model
-
-
-def positive(x: Array) -> Array:
-    """Replace negative values by zero."""
-    xp = namespace(x)
-    return xp.where(x > 0, x, xp.zeros_like(x))
-
-
 @dataclass(frozen=True, eq=False)
 class SquaredNoise:
     """The published noise model: least squares on r², and jackknife covariances of both models.
@@ -56,8 +35,7 @@ class SquaredNoise:
     """
 
     features: FeatureMap | None
-    coef: Array
-    alpha: Array
+    layer: OutputLayer
     mean_covariance: Array
     noise_covariance: Array
 
@@ -78,20 +56,56 @@ class SquaredNoise:
         meat = _third_pass(problem, layer, sums.rest.joined() if same else None)
         return cls(
             features=features,
-            coef=layer.coef,
-            alpha=layer.alpha,
+            layer=layer,
             mean_covariance=sandwich(mean.layer, sums.meat),
             noise_covariance=sandwich(layer, meat),
         )
 
-    def variance(self, X: Array, H: Array) -> Variance:
-        """Return the parts of the variance of new rows X with hidden outputs H."""
+    def parts(self, X: Array, H: Array, mean: Array, z: float) -> Parts:
+        """Return the published variance of new rows X with hidden outputs H.
+
+        Here, and only here, negative noise is replaced by zero; σ_r bounds the noise variance.
+        """
         noise_H = H if self.features is None else self.features.apply(X)
-        return Variance(
-            noise=noise_H @ cast(self.coef, H.dtype),
-            noise_model=quadratic_form(noise_H, self.noise_covariance),
-            mean_model=quadratic_form(H, self.mean_covariance),
+        noise = self.layer.predict(noise_H)
+        noise_model = quadratic_form(noise_H, self.noise_covariance)
+        mean_model = quadratic_form(H, self.mean_covariance)
+        spread = z * namespace(H).sqrt(noise_model)
+        total = positive(noise) + noise_model + mean_model
+        return Parts(
+            mean=mean,
+            noise=positive(noise),
+            mean_model=mean_model,
+            noise_model=noise_model,
+            noise_lower=positive(noise - spread),
+            noise_upper=positive(noise + spread),
+            above=total,
+            below=total,
         )
+
+    def without_rows(self) -> Self:
+        """Return the model without what the dual form keeps of the training rows."""
+        return replace(self, layer=replace(self.layer, factor=None, spectrum=None))
+
+    def left_out(self, mean: MeanModel) -> tuple[Array, Array]:
+        """Return errors and variances of training rows, each of them left out of both models."""
+
+        def chunk_map(chunk: Chunk) -> tuple[Array, ...]:
+            hidden = mean.features(chunk)
+            r, rest = mean.layer.residuals(hidden)
+            noise_rows = (hidden if self.features is None else self.features(chunk))._replace(
+                Y=r**2
+            )
+            r_noise, rest_noise = self.layer.residuals(noise_rows)
+            noise = r**2 - r_noise / rest_noise
+            parts = self.parts(chunk.X, hidden.X, r, 0.0)
+            return r / rest, positive(noise) + parts.noise_model + parts.mean_model
+
+        whole = mean.layer.dual or self.layer.dual
+        pieces = [chunk_map(chunk) for chunk in ([mean.rows.whole()] if whole else mean.rows)]
+        xp = namespace(mean.rows.Y)
+        e, variance = (xp.concat(list(parts), axis=0) for parts in zip(*pieces, strict=True))
+        return e, variance
 
 
 def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgeProblem) -> SecondPass:

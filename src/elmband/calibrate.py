@@ -1,0 +1,126 @@
+"""Multipliers of the standard deviation: normal, from rows left out, or conformal.
+
+A score is (y - ŷ) / std of a row that the model did not see. Scores of training rows left out in
+closed form cost nothing, but they depend on each other through γ, weights and noise model, so
+their quantiles are an estimate without a finite-sample guarantee. Scores of rows held out give, by
+split conformal prediction, intervals that cover at least the share asked for, on average over
+exchangeable rows, whatever the model.
+"""
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from scipy.special import ndtri
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of one output in ascending order, with cumulated weights."""
+
+    t: Floats
+    cumulated: Floats
+
+    @classmethod
+    def of(cls, t: Floats, s: Floats) -> Self:
+        """Sort scores; a row of weight s counts s times."""
+        order = np.argsort(t, kind="stable")
+        return cls(t[order], np.cumsum(s[order]))
+
+    @property
+    def n(self) -> float:
+        """Number of rows."""
+        return float(self.cumulated[-1])
+
+    def _at(self, rank: float) -> float:
+        """Return the least score with at least `rank` rows at or below it, inf past the end."""
+        # Sums of weights may fall short of a rank by rounding alone.
+        index = int(np.searchsorted(self.cumulated, rank * (1 - 1e-12)))
+        return float(self.t[index]) if index < len(self.t) else math.inf
+
+    def conformal(self, share: float) -> float:
+        """Return the ⌈(n + 1)·share⌉-th score, infinite where there are too few."""
+        return self._at(math.ceil((self.n + 1) * share * (1 - 1e-12)))
+
+    def estimated(self, share: float, tail: Callable[[float], float]) -> float:
+        """Return the quantile of rank (n + 1)·share; past the last score, follow `tail`."""
+        if (self.n + 1) * share <= self.n:
+            return self._at((self.n + 1) * share)
+        return float(self.t[-1]) * tail(share) / tail(self.n / (self.n + 1))
+
+    @property
+    def root_mean_square(self) -> float:
+        """The factor that gives standard deviations the size of the errors."""
+        weights = np.diff(self.cumulated, prepend=0.0)
+        return float(np.sqrt(weights @ self.t**2 / self.n))
+
+
+def two_sided(level: float) -> float:
+    """Return z = Φ⁻¹((1 + level) / 2)."""
+    return float(ndtri((1 + level) / 2))
+
+
+def one_sided(share: float) -> float:
+    """Return z = Φ⁻¹(share)."""
+    return float(ndtri(share))
+
+
+class OutputScores(NamedTuple):
+    """Scores of one output: absolute ones, and signed ones for the tail above and below."""
+
+    both: Scores
+    above: Scores
+    below: Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Multipliers for every output, from scores unless they are normal."""
+
+    kind: Literal["gaussian", "loo", "conformal"]
+    outputs: tuple[OutputScores, ...]
+
+    def symmetric(self, level: float, output: int) -> float:
+        """Return the multiplier of a symmetric interval."""
+        if self.kind == "gaussian":
+            return two_sided(level)
+        scores = self.outputs[output].both
+        if self.kind == "loo":
+            return scores.estimated(level, two_sided)
+        return _warned(scores.conformal(level), scores.n, level, level)
+
+    def tails(self, level: float, output: int) -> tuple[float, float]:
+        """Return the multipliers below and above; each tail keeps its own half of the misses."""
+        share = (1 + level) / 2
+        if self.kind == "gaussian":
+            return two_sided(level), two_sided(level)
+        pair = self.outputs[output].below, self.outputs[output].above
+        if self.kind == "loo":
+            low, high = (scores.estimated(share, one_sided) for scores in pair)
+        else:
+            low, high = (
+                _warned(scores.conformal(share), scores.n, share, level) for scores in pair
+            )
+        return max(low, 0.0), max(high, 0.0)
+
+    def std(self, output: int) -> float:
+        """Return the factor of the standard deviation."""
+        return 1.0 if self.kind == "gaussian" else self.outputs[output].both.root_mean_square
+
+
+def _warned(multiplier: float, n: float, share: float, level: float) -> float:
+    """Pass a multiplier on, with a warning where it is infinite."""
+    if math.isinf(multiplier):
+        needed = math.ceil(share / (1 - share) * (1 - 1e-12))
+        warnings.warn(
+            f"{n:g} calibration rows are too few for a guarantee at confidence_level={level:g}: "
+            f"the interval is infinite. Calibrate with at least {needed} rows.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return multiplier

@@ -1,0 +1,268 @@
+"""Members of different kinds, stacked by what they predict for rows left out.
+
+Candidates are small layers of several families and scales. All are trained on a sample of rows;
+non-negative weights, fitted to their predictions for rows left out, tell which ones help. On few
+rows these are the ensemble; on many, the best few are trained again on all rows with more
+neurons, and stacked again.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from os import cpu_count
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+from threadpoolctl import threadpool_limits
+
+from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.hidden import FeatureMap, LayerSpec
+from elmband.member import FittedMember, Judged, fit_member
+from elmband.moments import Chunk
+from elmband.output_layer import AlphaRule
+from elmband.rows import ArrayRows
+from elmband.sample import RowSample, row_keys
+from elmband.scaling import Scaling
+
+# Rows that candidates are compared on, and rows that a large fit is judged on.
+CANDIDATE_ROWS = 1500
+JUDGED_ROWS = 3000
+_CANDIDATE_NEURONS = 400
+_FINAL_MEMBERS = 3
+# A member with less weight than this is left out.
+_LEAST_WEIGHT = 0.02
+_STACKING_RIDGE = 1e-5
+
+
+def candidates(n_neurons: int) -> list[LayerSpec]:
+    """Return the families and scales to choose from."""
+    tanh, relu, rbf = ((("tanh", n_neurons),), (("relu", n_neurons),), (("rbf_l2", n_neurons),))
+    return [
+        *(LayerSpec(tanh, weight_scale=scale) for scale in (0.4, 1.2)),
+        *(LayerSpec(tanh, weight_scale=s, placed=True, max_inputs=3) for s in (1.0, 4.0)),
+        LayerSpec(relu, placed=True),
+        LayerSpec(relu, placed=True, max_inputs=3),
+        *(LayerSpec(rbf, weight_scale=scale) for scale in (1.0, 2.0, 4.0)),
+    ]
+
+
+def neurons_for(n_rows: int) -> int:
+    """Return the number of neurons of a member trained on all of many rows."""
+    return int(np.clip(12 * np.sqrt(n_rows), _CANDIDATE_NEURONS, 2500))
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Rows of which each is met once, with the targets of the rows that it stands for.
+
+    Equal rows have equal predictions, so they enter with their mean target and the sum of their
+    weights; leaving one out leaves all of them out. `owner` tells the distinct row of every
+    original one.
+    """
+
+    rows: ArrayRows
+    Y: Array
+    s: Array
+    owner: np.ndarray[Any, np.dtype[np.int64]]
+
+    @classmethod
+    def of(cls, rows: ArrayRows, keys: np.ndarray[Any, np.dtype[np.uint64]]) -> "Distinct":
+        """Merge rows with equal keys."""
+        Y, s = double(rows.Y), row_weights(rows.whole())
+        names, owner = np.unique(keys, return_inverse=True)
+        owner = owner.reshape(-1).astype(np.int64)
+        if len(names) == len(keys):
+            return cls(rows, Y, s, np.arange(len(keys)))
+        weights = to_numpy(s)
+        total = np.bincount(owner, weights)
+
+        def means(array: Array) -> Array:
+            columns = to_numpy(double(array)).T
+            merged = [np.bincount(owner, weights * column) / total for column in columns]
+            return place(np.stack(merged, axis=1), array)
+
+        merged = replace(rows, X=means(double(rows.X)), Y=means(rows.Y), s=place(total, rows.Y))
+        return cls(merged, Y, s, owner)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Training rows, and what is needed to draw and judge members on them."""
+
+    distinct: Distinct
+    inputs: Scaling
+    order: np.ndarray[Any, np.dtype[np.uint64]]
+    labels: np.ndarray[Any, Any] | None
+    centres: RowSample
+    seed: int
+    eps: float
+
+    @classmethod
+    def of(cls, rows: ArrayRows, inputs: Scaling, labels: Any, seed: int, eps: float) -> "Pool":
+        """Hash the rows; equal rows, or rows with equal `labels`, are left out together."""
+        Z = to_numpy(double(inputs(rows.X)))
+        keys = row_keys(Z, seed)
+        names, first = np.unique(keys, return_index=True)
+        most = max(neurons_for(len(keys)), CANDIDATE_ROWS)
+        centres = RowSample(most, names[:most], Z[first[:most]])
+        if labels is None:
+            # Other digits of the keys than those that order the centres: rows that neurons are
+            # placed at would flatter them.
+            kept = names if len(names) < len(keys) else keys
+            order = (kept << np.uint64(32)) | (kept >> np.uint64(32))
+            return cls(Distinct.of(rows, keys), inputs, order, None, centres, seed, eps)
+        distinct = Distinct(rows, double(rows.Y), row_weights(rows.whole()), np.arange(len(keys)))
+        _, numbers = np.unique(labels, return_inverse=True)
+        shuffled = np.random.default_rng(seed).permutation(int(numbers.max()) + 1)
+        order = shuffled[numbers.reshape(-1)].astype(np.uint64)
+        return cls(distinct, inputs, order, labels, centres, seed, eps)
+
+    @property
+    def rows(self) -> ArrayRows:
+        """The distinct rows."""
+        return self.distinct.rows
+
+    def judged(self, size: int) -> tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]:
+        """Return about `size` rows, with whole labels, that depend on the rows alone.
+
+        The second result is their positions.
+        """
+        index = np.arange(len(self.order))
+        if len(index) > size:
+            index = np.flatnonzero(self.order <= np.sort(self.order)[size - 1])
+        xp = namespace(self.rows.X)
+        where = place(index, self.rows.X, xp.int64)
+        s = None if self.rows.s is None else xp.take(self.rows.s, where, axis=0)
+        X, Y = (xp.take(a, where, axis=0) for a in (self.rows.X, self.rows.Y))
+        chunk = Chunk(X, Y, s)
+        labels = None if self.labels is None else self.labels[index]
+        return Judged(chunk, row_weights(chunk), labels), index
+
+    def draw(self, spec: LayerSpec, number: int) -> FeatureMap:
+        """Draw the layer of member `number`."""
+        n_features = int(self.rows.X.shape[1])
+        hidden = spec.draw(n_features, self.seed + number, self.centres)
+        return FeatureMap(self.inputs, hidden).to(self.rows.X, self.rows.Y.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Fitted members with non-negative weights, (number of members, m)."""
+
+    specs: tuple[LayerSpec, ...]
+    fitted: tuple[FittedMember, ...]
+    weights: Array
+    judged: Judged
+    index: np.ndarray[Any, np.dtype[np.int64]]
+
+    def combined(self, part: Callable[[FittedMember], Array]) -> Array:
+        """Return the weighted sum over members of an array (n, m) that each of them has."""
+        total: Array = 0.0
+        for number, fitted in enumerate(self.fitted):
+            total = total + part(fitted) * self.weights[number, :][None, :]
+        return total
+
+    def best_specs(self, count: int, n_neurons: int) -> list[LayerSpec]:
+        """Return the specifications of the members with most weight, with other neuron counts."""
+        weights = to_numpy(self.weights).sum(axis=1)
+        best = np.argsort(-weights, kind="stable")[:count]
+        return [self.specs[k].resized(n_neurons) for k in best]
+
+
+def fit_stack(
+    pool: Pool, specs: Sequence[LayerSpec] | None, rule: AlphaRule, most: int | None = None
+) -> Stack:
+    """Train and stack the given layers, or those that a comparison of candidates selects.
+
+    `most` limits how many are selected.
+    """
+    n = len(pool.rows)
+    if specs is None:
+        judged, index = pool.judged(CANDIDATE_ROWS)
+        rows = ArrayRows(*judged.rows, chunk_size=pool.rows.chunk_size)
+        stack = _stacked(pool, rows, (judged, index), candidates(_CANDIDATE_NEURONS), rule)
+        if len(rows) < n:
+            specs = stack.best_specs(most or _FINAL_MEMBERS, neurons_for(n))
+        elif most is not None and most < len(stack.specs):
+            specs = stack.best_specs(most, _CANDIDATE_NEURONS)
+        else:
+            return stack
+    largest = max(spec.n_neurons for spec in specs)
+    return _stacked(pool, pool.rows, pool.judged(max(JUDGED_ROWS, largest)), specs, rule)
+
+
+def _stacked(
+    pool: Pool,
+    rows: ArrayRows,
+    sample: tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]],
+    specs: Sequence[LayerSpec],
+    rule: AlphaRule,
+) -> Stack:
+    """Train every member on `rows`, stack them, and drop those without weight."""
+    judged, index = sample
+
+    def train(number: int) -> FittedMember:
+        features = pool.draw(specs[number], number)
+        return fit_member(rows, judged, features, rule, pool.eps)
+
+    fitted = in_parallel(train, range(len(specs)))
+    weights = stacking_weights(double(judged.rows.Y), [f.left.left_out for f in fitted], judged.s)
+    kept = [k for k in range(len(specs)) if weights[k].max() > 0]
+    return Stack(
+        specs=tuple(specs[k] for k in kept),
+        fitted=tuple(fitted[k] for k in kept),
+        weights=place(weights[kept], double(judged.rows.Y)),
+        judged=judged,
+        index=index,
+    )
+
+
+def stacking_weights(
+    Y: Array, left_out: Sequence[Array], s: Array
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the non-negative weights (M, m) of predictions for rows left out.
+
+    They minimise Σ s (y - Σ_k w_k p_k)², from the sums of products alone. Where no member helps,
+    the best one stays.
+    """
+    root = np.sqrt(to_numpy(s))[:, None]
+    target = to_numpy(Y) * root
+    predictions = np.stack([target - to_numpy(e) * root for e in left_out])
+    weights = np.zeros((len(left_out), target.shape[1]))
+    for j in range(target.shape[1]):
+        P = predictions[:, :, j]
+        w = _nonnegative(P @ P.T, P @ target[:, j])
+        w[w < _LEAST_WEIGHT * w.sum()] = 0
+        if not w.any():
+            w[np.argmin(((target[:, j] - P) ** 2).sum(axis=1))] = 1.0
+        else:
+            kept = w > 0
+            w[kept] = _nonnegative((P @ P.T)[np.ix_(kept, kept)], P[kept] @ target[:, j])
+        weights[:, j] = w
+    return weights
+
+
+def _nonnegative(
+    products: np.ndarray[Any, Any], against: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
+    """Solve min wᵀAw - 2bᵀw over w ≥ 0; a slight ridge shares weight among equal members."""
+    ridge = _STACKING_RIDGE * max(float(np.trace(products)) / len(against), 1e-300)
+    root = np.linalg.cholesky(products + ridge * np.eye(len(against)))
+    solution, _ = nnls(root.T, np.linalg.solve(root, against))
+    return np.asarray(solution)
+
+
+def row_weights(rows: Chunk) -> Array:
+    """Return the weights of rows in float64, ones where there are none."""
+    xp = namespace(rows.Y)
+    return xp.ones_like(double(rows.Y[:, 0])) if rows.s is None else double(rows.s)
+
+
+def in_parallel(function: Callable[[int], Any], numbers: Sequence[int]) -> list[Any]:
+    """Run `function` for every number in threads, each with one BLAS thread."""
+    workers = min(cpu_count() or 1, len(numbers))
+    if workers < 2:
+        return [function(number) for number in numbers]
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as executor:
+        return list(executor.map(function, numbers))

@@ -1,0 +1,285 @@
+"""A ridge output layer with everything that leaving rows out can tell, held in memory.
+
+Hidden outputs are centred, which stands for an unpenalised intercept, and turned into the
+eigenbasis of HᵀSH (S the weights s of the rows): with U = HV every quantity of ridge regression is
+a sum over columns of U, for any γ at once. With d = 1 / (λ + γ) and c = VᵀHᵀSy:
+
+    fit = U (d c)        a = h P hᵀ = U² d + 1/n        P = V diag(d) Vᵀ
+    e   = r / (1 - s a)
+
+e is the residual of a row that is left out with all its weight. Rows that share a label are left
+out together, e_g = (I - H_g P H_gᵀ S_g)⁻¹ r_g. Where neurons outnumber rows, r and 1 - s a come
+from the eigenvectors of √S HHᵀ √S without cancellation, as in `elmband.dual`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from elmband import engine
+from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_numpy
+from elmband.covariance import quadratic_form
+from elmband.hidden import FeatureMap
+from elmband.moments import Chunk, Gram, Moments, gram
+from elmband.output_layer import AlphaRule
+from elmband.rows import ArrayRows
+from elmband.solve import alpha_grid, best_alpha, check_finite
+
+
+class Judged(NamedTuple):
+    """Rows that members are judged on, their weights, and labels of rows to leave out together."""
+
+    rows: Chunk
+    s: Array
+    labels: np.ndarray[Any, Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenSums(Moments):
+    """Gram sums together with the sums of the columns of H and Y, for centring."""
+
+    gram: Gram
+    columns: Array
+    targets: Array
+
+
+def hidden_sums(rows: Chunk) -> HiddenSums:
+    """Sum over a chunk of hidden outputs."""
+    ones = namespace(rows.X).ones_like(rows.X[:, 0]) if rows.s is None else rows.s
+    return HiddenSums(gram(rows), double(ones @ rows.X), double(ones @ rows.Y))
+
+
+@dataclass(frozen=True, eq=False)
+class EigenRows:
+    """Centred hidden outputs of rows in the eigenbasis of HᵀSH.
+
+    The rows may be a sample of those that HᵀSH and n were summed over. `row_vectors` are the
+    eigenvectors of √S HHᵀ √S where neurons outnumber rows.
+    """
+
+    U: Array
+    values: Array
+    vectors: Array
+    s: Array
+    n: float
+    labels: np.ndarray[Any, Any] | None
+    row_vectors: Array | None = None
+
+    @classmethod
+    def primal(cls, H: Array, sample: Judged, HtH: Array, n: float, eps: float) -> Self:
+        """Decompose HᵀSH, summed over all n rows, and turn the sampled rows H."""
+        values, vectors = namespace(HtH).linalg.eigh(HtH)
+        first = _first_usable(values, eps)
+        values, vectors = values[first:], vectors[:, first:]
+        return cls(H @ cast(vectors, H.dtype), values, vectors, sample.s, n, sample.labels)
+
+    @classmethod
+    def of(cls, H: Array, sample: Judged, eps: float) -> Self:
+        """Decompose the smaller of HᵀSH and √S HHᵀ √S, for all rows H."""
+        xp = namespace(H)
+        n = float(xp.sum(sample.s))
+        Hs = double(H) * xp.sqrt(sample.s)[:, None]
+        if H.shape[0] > H.shape[1]:
+            return cls.primal(H, sample, Hs.T @ Hs, n, eps)
+        values, Q = xp.linalg.eigh(Hs @ Hs.T)
+        # Centring takes one dimension away, whatever rounding leaves of it.
+        first = max(_first_usable(values, eps), 1)
+        values, Q = values[first:], Q[:, first:]
+        vectors = Hs.T @ Q / xp.sqrt(values)
+        U = H @ cast(vectors, H.dtype)
+        return cls(U, values, vectors, sample.s, n, sample.labels, Q)
+
+    def weights(self, alphas: Array) -> Array:
+        """Return d = 1 / (λ + γ) for every γ, (k, ·)."""
+        return 1 / (self.values[:, None] + alphas[None, :])
+
+    def leverage(self, alphas: Array) -> Array:
+        """Return a = h P hᵀ + 1/n for every γ, (n, ·)."""
+        return double(self.U**2 @ cast(self.weights(alphas), self.U.dtype)) + 1 / self.n
+
+    def rest(self, alphas: Array) -> Array:
+        """Return 1 - s a for every γ, (n, ·)."""
+        xp = namespace(self.U)
+        if self.row_vectors is None:
+            rest = 1 - self.s[:, None] * self.leverage(alphas)
+        else:
+            Q = self.row_vectors
+            rest = Q**2 @ (alphas[None, :] * self.weights(alphas))
+            if Q.shape[1] < Q.shape[0] - 1:
+                outside = 1 - self.s / self.n - xp.sum(Q**2, axis=1)
+                rest = rest + xp.clip(outside, min=0.0)[:, None]
+        return xp.clip(rest, min=epsilon(xp.float64, xp))
+
+    def residuals(self, y: Array, c: Array, alphas: Array) -> Array:
+        """Return y - hβ of centred targets y (n,), with c = VᵀHᵀSy (k,), for every γ, (n, ·)."""
+        d = self.weights(alphas)
+        if self.row_vectors is None:
+            return y[:, None] - double(self.U @ cast(d * c[:, None], self.U.dtype))
+        root = namespace(y).sqrt(self.s)
+        Q, target = self.row_vectors, y * root
+        inside = Q.T @ target
+        r = Q @ (alphas[None, :] * d * inside[:, None])
+        if Q.shape[1] < Q.shape[0] - 1:
+            r = r + (target - Q @ inside)[:, None]
+        return r / root[:, None]
+
+    def left_out(self, r: Array, alphas: Array) -> Array:
+        """Return residuals of rows left out, alone or with their label, (n, ·)."""
+        return r / self.rest(alphas) if self.labels is None else self._blocks(r, alphas)
+
+    def _blocks(self, r: Array, alphas: Array) -> Array:
+        U, s = to_numpy(double(self.U)), to_numpy(self.s)
+        d, residuals = to_numpy(self.weights(alphas)), to_numpy(r)
+        out = np.empty_like(residuals)
+        assert self.labels is not None
+        _, numbers = np.unique(self.labels, return_inverse=True)
+        order = np.argsort(numbers, kind="stable")
+        for rows in np.split(order, np.cumsum(np.bincount(numbers))[:-1]):
+            for j in range(residuals.shape[1]):
+                block = (U[rows] * d[:, j % d.shape[1]]) @ U[rows].T + 1 / self.n
+                system = np.eye(len(rows)) - block * s[rows]
+                out[rows, j] = np.linalg.solve(system, residuals[rows, j])
+        return place(out, r)
+
+
+def _first_usable(values: Array, eps: float) -> int:
+    xp = namespace(values)
+    negligible = values <= values.shape[0] * eps * values[-1]
+    return int(xp.sum(xp.astype(negligible, xp.int64)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What the judged rows say of a member: r, e, a = h P hᵀ and 1 - s a, each (n, m)."""
+
+    residuals: Array
+    left_out: Array
+    leverage: Array
+    rest: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A trained layer: h ↦ intercept + (h - centre) β, with the γ of every output."""
+
+    features: FeatureMap
+    centre: Array
+    intercept: Array
+    coef: Array
+    alpha: Array
+
+    def hidden(self, X: Array) -> Array:
+        """Return centred hidden outputs."""
+        return self.features.apply(X) - self.centre
+
+    def predict(self, H: Array) -> Array:
+        """Return the mean for centred hidden outputs, (n, m)."""
+        return H @ cast(self.coef, H.dtype) + cast(self.intercept, H.dtype)
+
+
+class FittedMember(NamedTuple):
+    """A member, with what the judged rows say of it."""
+
+    member: Member
+    eigen: EigenRows
+    left: LeftOut
+
+
+def fit_member(
+    rows: ArrayRows, sample: Judged, features: FeatureMap, rule: AlphaRule, eps: float
+) -> FittedMember:
+    """Train on all rows; choose γ by leaving the sampled rows out, or by `rule`.
+
+    Where rows do not outnumber neurons, the sample must be all of them.
+    """
+    H = features.apply(sample.rows.X)
+    Y, s = double(sample.rows.Y), sample.s
+    xp = namespace(H)
+    if len(rows) > H.shape[1]:
+        sums = engine.total(rows, lambda chunk: hidden_sums(features(chunk)))
+        check_finite(float(xp.sum(sums.columns)))
+        n, mean, intercept = sums.gram.n, sums.columns / sums.gram.n, sums.targets / sums.gram.n
+        centre = cast(mean, H.dtype)
+        HtH = sums.gram.HtH - n * mean[:, None] * mean[None, :]
+        eigen = EigenRows.primal(H - centre, sample, HtH, n, eps)
+        c = eigen.vectors.T @ (sums.gram.HtY - n * mean[:, None] * intercept[None, :])
+    else:
+        centre = cast(s @ double(H) / xp.sum(s), H.dtype)
+        check_finite(float(xp.sum(centre)))
+        intercept = s @ Y / xp.sum(s)
+        eigen = EigenRows.of(H - centre, sample, eps)
+        c = double(eigen.U).T @ (s[:, None] * (Y - intercept))
+    trace = float(xp.sum(eigen.values))
+    alphas = alpha_grid(trace, H.shape[1], eps, eigen.values)
+    if isinstance(rule, float):
+        # Below rounding a strength is none, and the prior part would divide by it.
+        alphas = max(rule, eps * trace) + 0 * alphas[:1]
+    alpha, left = _choose(eigen, c, Y - intercept, alphas, rule)
+    coef = eigen.vectors @ (eigen.weights(alpha) * c)
+    return FittedMember(Member(features, centre, intercept, coef, alpha), eigen, left)
+
+
+def _choose(
+    eigen: EigenRows, c: Array, Y: Array, alphas: Array, rule: AlphaRule
+) -> tuple[Array, LeftOut]:
+    """Return the γ of every output with the least error on rows left out, or the least GCV."""
+    xp = namespace(Y)
+    columns = []
+    for j in range(Y.shape[1]):
+        r = eigen.residuals(Y[:, j], c[:, j], alphas)
+        if rule == "gcv":
+            score = (eigen.s @ r**2) / xp.mean(eigen.rest(alphas), axis=0) ** 2
+        else:
+            score = eigen.s @ eigen.left_out(r, alphas) ** 2
+        columns.append(best_alpha(alphas, score[:, None]))
+    alpha = xp.concat(columns)
+    r = [eigen.residuals(Y[:, j], c[:, j], alpha[j : j + 1]) for j in range(Y.shape[1])]
+    e = [eigen.left_out(r[j], alpha[j : j + 1]) for j in range(Y.shape[1])]
+    left = LeftOut(
+        residuals=xp.concat(r, axis=1),
+        left_out=xp.concat(e, axis=1),
+        leverage=eigen.leverage(alpha),
+        rest=eigen.rest(alpha),
+    )
+    return alpha, left
+
+
+def mean_covariance(eigen: EigenRows, alpha: Array, noise: Array) -> Array:
+    """Return the covariance of β for every output, (m, L, L), from noise variances (n, m).
+
+    It is the jackknife sandwich V d (Σ_i s_i w_i u_iᵀu_i) d Vᵀ, and the part of the posterior that
+    the sandwich lacks, γ·σ²·P² with σ² the mean noise variance: without it the variance would
+    vanish far from the training rows. A sample of rows stands for all of them.
+    """
+    xp = namespace(noise)
+    eye = xp.eye(eigen.vectors.shape[0], dtype=xp.float64, device=eigen.values.device)
+    slices = []
+    for j in range(noise.shape[1]):
+        gamma, variance = alpha[j], eigen.s @ noise[:, j] / xp.sum(eigen.s)
+        d = 1 / (eigen.values + gamma)
+        root = xp.sqrt(noise[:, j] * eigen.s * (eigen.n / xp.sum(eigen.s)))
+        scaled = eigen.U * cast(root, eigen.U.dtype)[:, None]
+        inner = double(scaled.T @ scaled) * d[:, None] * d[None, :]
+        prior = gamma * variance * (d**2 - 1 / gamma**2)
+        inner = inner + _diagonal(prior)
+        slices.append(eigen.vectors @ inner @ eigen.vectors.T + (variance / gamma) * eye)
+    return xp.stack(slices)
+
+
+def _diagonal(values: Array) -> Array:
+    xp = namespace(values)
+    return values[:, None] * xp.eye(values.shape[0], dtype=values.dtype, device=values.device)
+
+
+def left_out_variance(fitted: FittedMember, covariance: Array, X: Array, noise: Array) -> Array:
+    """Return the variance of the mean at the judged rows X as if they had been left out, (n, m).
+
+    Without row i, h_i P becomes h_i P / (1 - s_i a_i), and s_i w_i h_iᵀh_i is missing from the
+    sandwich.
+    """
+    xp = namespace(noise)
+    own = fitted.eigen.s[:, None] * noise * fitted.left.leverage**2
+    H = fitted.member.hidden(X)
+    variance = xp.clip(double(quadratic_form(H, covariance)) - own, min=0.0)
+    return variance / xp.clip(fitted.left.rest, min=1e-3) ** 2

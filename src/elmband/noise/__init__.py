@@ -1,0 +1,1 @@
+"""The second stage: models of the noise variance, trained on the first stage's residuals."""

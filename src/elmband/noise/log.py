@@ -1,0 +1,180 @@
+"""A noise model that is always positive: log-variance, linear in hidden outputs.
+
+With q_i an unbiased guess of the noise variance of row i, η = μ + hβ minimises
+
+    ½ Σ s_i (η_i + q_i e^(-η_i)) + ½ γ‖β‖²·½,
+
+the negative log-likelihood of normal residuals. Fisher scoring has the same weight ½ for every
+row: each step is a ridge regression of the working response η + q e^(-η) - 1 with one and the
+same matrix, so that one eigendecomposition serves all steps and all γ. Steps that do not lower
+the objective are halved. Leave-one-out follows from the last step: with t = q e^(-η) - 1 and the
+leverage a, η without row i is η_i - a s t / (1 - a s).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+from elmband._arrays import Array, cast, double, namespace
+from elmband.covariance import quadratic_form
+from elmband.hidden import FeatureMap
+from elmband.member import EigenRows, Judged
+
+_STRENGTHS = (-3, 4)
+_POINTS = 15
+_STEPS = 50
+_TOLERANCE = 1e-7
+# Deviances that agree to this are equal, and the larger γ is kept.
+_TIE = 1e-6
+# Squared residuals this far below their mean say nothing more about the noise.
+_LEAST = 1e-6
+# Leaving a row out may not move its log-variance further than this: one step is a linearisation.
+_MOST_SHIFT = 3.0
+_MOST_UNCERTAINTY = 4.0
+
+
+class NoiseVariance(NamedTuple):
+    """Log-variance η of rows and the variance of η, each (n,)."""
+
+    log: Array
+    uncertainty: Array
+
+    @classmethod
+    def of(cls, log: Array, uncertainty: Array) -> Self:
+        """Limit the uncertainty: where the model knows nothing, e^(v/2) would run away."""
+        return cls(log, namespace(log).clip(uncertainty, max=_MOST_UNCERTAINTY))
+
+    @property
+    def noise(self) -> Array:
+        """The noise variance e^η."""
+        return namespace(self.log).exp(self.log)
+
+    @property
+    def excess(self) -> Array:
+        """What the uncertainty of η adds to the mean of e^η: e^η (e^(v/2) - 1)."""
+        return self.noise * namespace(self.log).expm1(self.uncertainty / 2)
+
+    def bound(self, z: float) -> Array:
+        """Return the variance z standard deviations of η away."""
+        xp = namespace(self.log)
+        return xp.exp(self.log + z * xp.sqrt(self.uncertainty))
+
+
+@dataclass(frozen=True, eq=False)
+class LogNoise:
+    """A fitted log-variance for one output."""
+
+    features: FeatureMap
+    centre: Array
+    coef: Array
+    level: float
+    alpha: float
+    covariance: Array
+
+    @classmethod
+    def fit(
+        cls,
+        X: Array,
+        features: FeatureMap,
+        q: Array,
+        sample: Judged,
+        rule: float | None,
+        eps: float,
+    ) -> tuple[Self, NoiseVariance]:
+        """Fit to noise targets q (n,), with γ given or chosen by leaving groups out.
+
+        The second result is what the model says of the training rows with their groups left out.
+        """
+        H = features.apply(X)
+        xp = namespace(H)
+        s = sample.s
+        centre = cast(double(s @ double(H)) / xp.sum(s), H.dtype)
+        eigen = EigenRows.of(H - centre, sample, eps)
+        mean = float(s @ q) / eigen.n
+        target = xp.clip(q, min=_LEAST * mean if mean > 0 else 1e-300)
+        unit = float(xp.sum(eigen.values)) / H.shape[1] or 1.0
+        gamma, (level, b), eta = _best(eigen, target, _strengths(unit) if rule is None else [rule])
+        d = 1 / (eigen.values + gamma)
+        covariance = 2 * (eigen.vectors * (d - 1 / gamma)) @ eigen.vectors.T
+        eye = xp.eye(H.shape[1], dtype=xp.float64, device=eigen.values.device)
+        model = cls(features, centre, eigen.vectors @ b, level, gamma, covariance + 2 / gamma * eye)
+        gammas = gamma * xp.ones_like(eigen.values[:1])
+        a, rest = eigen.leverage(gammas)[:, 0], xp.clip(eigen.rest(gammas)[:, 0], min=1e-3)
+        return model, NoiseVariance.of(eta, 2 * a / rest)
+
+    def predict(self, X: Array) -> NoiseVariance:
+        """Return the log-variance of new rows and its uncertainty."""
+        H = self.features.apply(X) - self.centre
+        log = double(H @ cast(self.coef, H.dtype)) + self.level
+        return NoiseVariance.of(log, double(quadratic_form(H, self.covariance[None, ...])[:, 0]))
+
+
+State = tuple[float, Array]
+
+
+def _strengths(unit: float) -> list[float]:
+    """Return the γ to choose from, the largest first."""
+    low, high = _STRENGTHS
+    return [unit * 10.0 ** (high - (high - low) * k / (_POINTS - 1)) for k in range(_POINTS)]
+
+
+def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float, State, Array]:
+    """Return the γ with the least deviance of rows left out, its solution and their η.
+
+    Each γ starts from the solution of the one before.
+    """
+    xp = namespace(q)
+    state = (float(xp.log(eigen.s @ q / eigen.n)), xp.zeros_like(eigen.values))
+    best: tuple[float, State, Array] = (strengths[0], state, q)
+    least = float("inf")
+    for gamma in strengths:
+        state = _scoring(eigen, q, gamma, state)
+        eta = _left_out(eigen, q, gamma, state)
+        score = float(eigen.s @ (eta + q * xp.exp(-eta))) / eigen.n
+        if score < least - _TIE:
+            least, best = score, (gamma, state, eta)
+    return best
+
+
+def _scoring(eigen: EigenRows, q: Array, gamma: float, start: State) -> State:
+    """Run safeguarded Fisher scoring from `start`, in the eigenbasis."""
+    xp = namespace(q)
+    U, s, n = double(eigen.U), eigen.s, eigen.n
+    d = 1 / (eigen.values + gamma)
+
+    def objective(eta: Array, b: Array) -> float:
+        return float(s @ (eta + q * xp.exp(-eta))) / 2 + gamma * float(b @ b) / 4
+
+    level, b = start
+    eta = level + U @ b
+    value = objective(eta, b)
+    for _ in range(_STEPS):
+        working = eta + q * xp.exp(-eta) - 1
+        new_level = float(s @ working) / n
+        new_b = d * (U.T @ (s * (working - new_level)))
+        share = 1.0
+        while True:
+            level_, b_ = level + share * (new_level - level), b + share * (new_b - b)
+            eta_ = level_ + U @ b_
+            value_ = objective(eta_, b_)
+            if value_ <= value or share < 1e-4:
+                break
+            share /= 2
+        gain = value - value_
+        if gain < 0:
+            break
+        level, b, eta, value = level_, b_, eta_, value_
+        if gain < _TOLERANCE * n:
+            break
+    return level, b
+
+
+def _left_out(eigen: EigenRows, q: Array, gamma: float, state: State) -> Array:
+    """Return η of every row with its group left out."""
+    xp = namespace(q)
+    level, b = state
+    eta = level + double(eigen.U) @ b
+    t = (q * xp.exp(-eta) - 1)[:, None]
+    alphas = gamma * xp.ones_like(eigen.values[:1])
+    shift = t - eigen.left_out(t, alphas)
+    return eta + xp.clip(shift[:, 0], min=-_MOST_SHIFT, max=_MOST_SHIFT)

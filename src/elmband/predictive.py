@@ -1,0 +1,231 @@
+"""The predictive distribution of a stack: mean, variance in parts, and scores of rows left out.
+
+Noise targets are q = r·e, the product of a row's residual and its residual when left out: for one
+linear layer that is r² / (1 - lev), unbiased for the noise alone. The standard deviation of a
+weighted sum of members is at most the weighted sum of theirs; that bound is used, for members
+trained on the same rows err together. Separate tails have noise models of their own, trained on
+2q where the residual has their sign and 0 elsewhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.calibrate import OutputScores, Scores
+from elmband.covariance import quadratic_form
+from elmband.ensemble import Pool, Stack
+from elmband.hidden import FeatureMap, LayerSpec
+from elmband.member import Judged, Member, left_out_variance, mean_covariance
+from elmband.noise.log import LogNoise, NoiseVariance
+from elmband.noise.parts import Parts
+from elmband.sample import sample_rows
+from elmband.scaling import Scaling
+
+
+class NoiseModels(NamedTuple):
+    """Noise models of one output, those of the tails equal to the first where it is symmetric."""
+
+    both: LogNoise
+    above: LogNoise
+    below: LogNoise
+    orientation: float
+
+
+@dataclass(frozen=True, eq=False)
+class MeanStack:
+    """Members with weights (M, m), and covariances of their output weights where known."""
+
+    members: tuple[Member, ...]
+    weights: Array
+    covariances: tuple[Array, ...] = ()
+
+    def mean_and_std(self, X: Array) -> tuple[Array, Array]:
+        """Return the mean of new rows and its standard deviation, each (n, m)."""
+        xp = namespace(X)
+        mean: Array = 0.0
+        std: Array = 0.0
+        for k, member in enumerate(self.members):
+            H, w = member.hidden(X), self.weights[k, :][None, :]
+            mean = mean + double(member.predict(H)) * w
+            if self.covariances:
+                std = std + double(xp.sqrt(quadratic_form(H, self.covariances[k]))) * w
+        return mean, std
+
+
+@dataclass(frozen=True, eq=False)
+class Predictive:
+    """A stack for the mean and noise models for each output."""
+
+    stack: MeanStack
+    noise: tuple[NoiseModels, ...]
+
+    def parts(self, X: Array, z: float) -> Parts:
+        """Return mean and variances of new rows; bounds of the noise lie z deviations away."""
+        xp = namespace(X)
+        mean, std = self.stack.mean_and_std(X)
+        noise: list[NoiseVariance] = []
+        above: list[Array] = []
+        below: list[Array] = []
+        for j, models in enumerate(self.noise):
+            beside = with_mean(X, mean[:, j] * models.orientation)
+            both = models.both.predict(beside)
+            noise.append(both)
+            for model, tail in ((models.above, above), (models.below, below)):
+                variance = both if model is models.both else model.predict(beside)
+                tail.append(variance.noise + variance.excess)
+        return Parts(
+            mean=mean,
+            noise=xp.stack([v.noise for v in noise], axis=1),
+            mean_model=std**2,
+            noise_model=xp.stack([v.excess for v in noise], axis=1),
+            noise_lower=xp.stack([v.bound(-z) for v in noise], axis=1),
+            noise_upper=xp.stack([v.bound(z) for v in noise], axis=1),
+            above=xp.stack(above, axis=1) + std**2,
+            below=xp.stack(below, axis=1) + std**2,
+        )
+
+
+class FittedPredictive(NamedTuple):
+    """A predictive distribution and the scores of training rows left out, for each output."""
+
+    predictive: Predictive
+    scores: tuple[OutputScores, ...]
+
+
+class NoiseSettings(NamedTuple):
+    """The noise model's layer, its γ (None: to be chosen), and whether tails are alike."""
+
+    spec: LayerSpec
+    alpha: float | None
+    symmetric: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """The original rows behind the judged distinct ones.
+
+    `owner` is the position of each among the judged rows, `gap` its target less that of the
+    distinct row, `s` its weight. Where all rows are distinct nothing is to be done.
+    """
+
+    owner: np.ndarray[Any, np.dtype[np.int64]]
+    gap: Array
+    s: Array
+    distinct: bool
+
+    @classmethod
+    def of(cls, pool: Pool, stack: Stack) -> "Detail":
+        """Find the rows behind the judged rows of a stack."""
+        mean = double(stack.judged.rows.Y)
+        xp = namespace(mean)
+        everyone = pool.distinct
+        position = np.full(len(everyone.rows), -1)
+        position[stack.index] = np.arange(len(stack.index))
+        rows = np.flatnonzero(position[everyone.owner] >= 0)
+        owner = position[everyone.owner[rows]]
+        if len(rows) == len(stack.index):
+            return cls(owner, xp.zeros_like(mean), stack.judged.s, distinct=True)
+        where = place(rows, mean, xp.int64)
+        Y, s = xp.take(everyone.Y, where, axis=0), xp.take(everyone.s, where, axis=0)
+        gap = Y - xp.take(mean, place(owner, mean, xp.int64), axis=0)
+        return cls(owner, gap, s, distinct=False)
+
+    def spread(self, values: Array) -> Array:
+        """Hand values of judged rows (n, ·) to the rows behind them."""
+        if self.distinct:
+            return values
+        xp = namespace(values)
+        return xp.take(values, place(self.owner, values, xp.int64), axis=0)
+
+    def merged(self, values: Array) -> Array:
+        """Return the weighted mean over the rows behind each judged row, (n, m)."""
+        if self.distinct:
+            return values
+        s = to_numpy(self.s)
+        total = np.bincount(self.owner, s)
+        columns = [np.bincount(self.owner, s * column) / total for column in to_numpy(values).T]
+        return place(np.stack(columns, axis=1), values)
+
+
+def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedPredictive:
+    """Go on from a stack: noise models, covariances, and scores of the judged rows."""
+    judged, detail = stack.judged, Detail.of(pool, stack)
+    xp = namespace(stack.weights)
+    Y = double(judged.rows.Y)
+    # Weights need not add up to one: what they lack of y stays in both residuals.
+    lacking = (1 - xp.sum(stack.weights, axis=0)) * Y
+    left_out = stack.combined(lambda f: f.left.left_out) + lacking
+    r = detail.spread(stack.combined(lambda f: f.left.residuals) + lacking) + detail.gap
+    e = detail.spread(left_out) + detail.gap
+    squares = xp.clip(r * e, min=0.0)
+    q = detail.merged(squares)
+    targets = [q]
+    if not settings.symmetric:
+        targets += [detail.merged(xp.where(side * e > 0, 2 * squares, 0.0)) for side in (1, -1)]
+    covariances = tuple(mean_covariance(f.eigen, f.member.alpha, q) for f in stack.fitted)
+    std: Array = 0.0
+    for k, f in enumerate(stack.fitted):
+        variance = left_out_variance(f, covariances[k], judged.rows.X, q)
+        std = std + xp.sqrt(variance) * stack.weights[k, :][None, :]
+    models, scores = [], []
+    for j in range(Y.shape[1]):
+        columns = [target[:, j] for target in targets]
+        fitted, variances = _fit_noise(pool, judged, (Y - left_out)[:, j], columns, settings)
+        models.append(fitted)
+        totals = [v.noise + v.excess + std[:, j] ** 2 for v in variances]
+        spread = [detail.spread(total[:, None])[:, 0] for total in totals]
+        scores.append(output_scores(e[:, j], spread, detail.s))
+    mean = MeanStack(tuple(f.member for f in stack.fitted), stack.weights, covariances)
+    return FittedPredictive(Predictive(mean, tuple(models)), tuple(scores))
+
+
+def _fit_noise(
+    pool: Pool, judged: Judged, mean: Array, targets: Sequence[Array], settings: NoiseSettings
+) -> tuple[NoiseModels, list[NoiseVariance]]:
+    """Fit the noise models of one output on the inputs and the mean predicted for rows left out."""
+    # The sign of the mean is fixed by its skewness, so that -y has the same noise as y.
+    orientation = 1.0 if float(judged.s @ mean**3) >= 0 else -1.0
+    X = with_mean(judged.rows.X, mean * orientation)
+    features = _noise_features(pool, settings.spec, X, judged.s)
+    fitted = [LogNoise.fit(X, features, q, judged, settings.alpha, pool.eps) for q in targets]
+    if settings.symmetric:
+        fitted = fitted * 3
+    (both, _), (above, _), (below, _) = fitted
+    return NoiseModels(both, above, below, orientation), [variance for _, variance in fitted]
+
+
+def output_scores(e: Array, totals: Sequence[Array], s: Array) -> OutputScores:
+    """Divide errors (n,) by the deviations of both tails, of the upper and of the lower one."""
+    xp = namespace(e)
+    weights = to_numpy(double(s))
+    both, above, below = (
+        to_numpy(double(e) / xp.sqrt(xp.clip(double(v), min=1e-300))) for v in totals
+    )
+    return OutputScores(
+        both=Scores.of(abs(both), weights),
+        above=Scores.of(above, weights),
+        below=Scores.of(-below, weights),
+    )
+
+
+def with_mean(X: Array, mean: Array) -> Array:
+    """Return inputs with the predicted mean as one more column: noise often follows the mean."""
+    return namespace(X).concat([double(X), mean[:, None]], axis=1)
+
+
+def _noise_features(pool: Pool, spec: LayerSpec, X: Array, s: Array) -> FeatureMap:
+    xp = namespace(X)
+    last = X[:, -1]
+    spread = xp.sqrt(s @ last**2 / xp.sum(s))
+    inputs = Scaling(
+        mean=xp.concat([double(pool.inputs.mean), xp.zeros_like(last[:1])]),
+        scale=xp.concat([double(pool.inputs.scale), xp.where(spread > 0, spread, 1.0)[None]]),
+    )
+    # Another seed: the noise model's neurons shall not repeat those of the mean model.
+    seed = pool.seed + 1_000_003
+    centres = sample_rows(inputs(X), spec.n_centres, seed) if spec.n_centres else None
+    hidden = spec.draw(int(X.shape[1]), seed, centres)
+    return FeatureMap(inputs, hidden).to(X, xp.float64)
