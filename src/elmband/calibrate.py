@@ -48,10 +48,16 @@ class Scores:
         return self._at(math.ceil((self.n + 1) * share * (1 - 1e-12)))
 
     def estimated(self, share: float, tail: Callable[[float], float]) -> float:
-        """Return the quantile of rank (n + 1)·share; past the last score, follow `tail`."""
-        if (self.n + 1) * share <= self.n:
-            return self._at((self.n + 1) * share)
-        return float(self.t[-1]) * tail(share) / tail(self.n / (self.n + 1))
+        """Return a quantile that errs on the safe side; past the last score, follow `tail`.
+
+        Its rank is (n + 1)·share and half a standard error √(n·share·(1 - share)) more, because
+        the scores come from rows that helped to choose the model.
+        """
+        rank = (self.n + 1) * share + math.sqrt(self.n * share * (1 - share)) / 2
+        if rank <= self.n:
+            return self._at(rank)
+        end = self.n / (self.n + 1)
+        return float(self.t[-1]) * max(tail(share) / tail(end), 1.0)
 
     @property
     def root_mean_square(self) -> float:

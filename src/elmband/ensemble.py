@@ -27,12 +27,18 @@ from elmband.scaling import Scaling
 
 # Rows that candidates are compared on, and rows that a large fit is judged on.
 CANDIDATE_ROWS = 1500
-JUDGED_ROWS = 3000
+JUDGED_ROWS = 2000
 _CANDIDATE_NEURONS = 400
 _FINAL_MEMBERS = 3
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
+# Neurons are placed this far off the training rows, towards others: a row that a neuron sits on
+# is predicted better than a new one, and would flatter the layer when left out.
+_OFF_ROW = 0.15
+# Errors that noise and multipliers are learned from come from γ and weights chosen on other folds.
+_FOLDS = 5
+_LEAST_FOLDED = 25
 
 
 def candidates(n_neurons: int) -> list[LayerSpec]:
@@ -49,7 +55,7 @@ def candidates(n_neurons: int) -> list[LayerSpec]:
 
 def neurons_for(n_rows: int) -> int:
     """Return the number of neurons of a member trained on all of many rows."""
-    return int(np.clip(12 * np.sqrt(n_rows), _CANDIDATE_NEURONS, 2500))
+    return int(np.clip(13 * np.sqrt(n_rows), _CANDIDATE_NEURONS, 2500))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +113,12 @@ class Pool:
         most = max(neurons_for(len(keys)), CANDIDATE_ROWS)
         centres = RowSample(most, names[:most], Z[first[:most]])
         if labels is None:
-            # Other digits of the keys than those that order the centres: rows that neurons are
-            # placed at would flatter them.
             kept = names if len(names) < len(keys) else keys
             order = (kept << np.uint64(32)) | (kept >> np.uint64(32))
+            # Rows that neurons are placed at would flatter them: they are judged last.
+            order = order >> np.uint64(1) | (kept <= centres.keys[-1]).astype(
+                np.uint64
+            ) << np.uint64(63)
             return cls(Distinct.of(rows, keys), inputs, order, None, centres, seed, eps)
         distinct = Distinct(rows, double(rows.Y), row_weights(rows.whole()), np.arange(len(keys)))
         _, numbers = np.unique(labels, return_inverse=True)
@@ -137,22 +145,30 @@ class Pool:
         X, Y = (xp.take(a, where, axis=0) for a in (self.rows.X, self.rows.Y))
         chunk = Chunk(X, Y, s)
         labels = None if self.labels is None else self.labels[index]
-        return Judged(chunk, row_weights(chunk), labels), index
+        folds = None
+        if len(index) >= _LEAST_FOLDED:
+            folds = (self.order[index] % np.uint64(_FOLDS)).astype(np.int64)
+        return Judged(chunk, row_weights(chunk), labels, folds), index
 
     def draw(self, spec: LayerSpec, number: int) -> FeatureMap:
         """Draw the layer of member `number`."""
         n_features = int(self.rows.X.shape[1])
-        hidden = spec.draw(n_features, self.seed + number, self.centres)
+        hidden = spec.draw(n_features, self.seed + number, self.centres.near(_OFF_ROW))
         return FeatureMap(self.inputs, hidden).to(self.rows.X, self.rows.Y.dtype)
 
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Fitted members with non-negative weights, (number of members, m)."""
+    """Fitted members with non-negative weights, (number of members, m).
+
+    `honest` (n, m) are errors of the judged rows, each from members and weights that neither
+    saw it nor were chosen by it.
+    """
 
     specs: tuple[LayerSpec, ...]
     fitted: tuple[FittedMember, ...]
     weights: Array
+    honest: Array
     judged: Judged
     index: np.ndarray[Any, np.dtype[np.int64]]
 
@@ -207,12 +223,14 @@ def _stacked(
         return fit_member(rows, judged, features, rule, pool.eps)
 
     fitted = in_parallel(train, range(len(specs)))
-    weights = stacking_weights(double(judged.rows.Y), [f.left.left_out for f in fitted], judged.s)
+    Y = double(judged.rows.Y)
+    weights = stacking_weights(Y, [f.left.left_out for f in fitted], judged.s)
     kept = [k for k in range(len(specs)) if weights[k].max() > 0]
     return Stack(
         specs=tuple(specs[k] for k in kept),
         fitted=tuple(fitted[k] for k in kept),
-        weights=place(weights[kept], double(judged.rows.Y)),
+        weights=place(weights[kept], Y),
+        honest=honest_errors(Y, [f.left.honest for f in fitted], judged, weights),
         judged=judged,
         index=index,
     )
@@ -241,6 +259,28 @@ def stacking_weights(
             w[kept] = _nonnegative((P @ P.T)[np.ix_(kept, kept)], P[kept] @ target[:, j])
         weights[:, j] = w
     return weights
+
+
+def honest_errors(
+    Y: Array,
+    left_out: Sequence[Array],
+    judged: Judged,
+    weights: np.ndarray[Any, np.dtype[np.float64]],
+) -> Array:
+    """Return y - Σ_k w_k p_k with weights fitted on the other folds, (n, m)."""
+    target, errors = to_numpy(Y), np.stack([to_numpy(e) for e in left_out])
+    predictions = target - errors
+    if judged.folds is None:
+        return place(target - np.einsum("knm,km->nm", predictions, weights), Y)
+    out = np.empty_like(target)
+    s = to_numpy(judged.s)
+    for fold in np.unique(judged.folds):
+        here = judged.folds == fold
+        others = [e[~here] for e in errors]
+        if (~here).any():
+            weights = stacking_weights(target[~here], others, s[~here])
+        out[here] = target[here] - np.einsum("knm,km->nm", predictions[:, here], weights)
+    return place(out, Y)
 
 
 def _nonnegative(

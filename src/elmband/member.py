@@ -28,11 +28,15 @@ from elmband.solve import alpha_grid, best_alpha, check_finite
 
 
 class Judged(NamedTuple):
-    """Rows that members are judged on, their weights, and labels of rows to leave out together."""
+    """Rows that members are judged on, their weights, and labels of rows to leave out together.
+
+    `folds` number parts of them, for choices that a row shall have no say in.
+    """
 
     rows: Chunk
     s: Array
     labels: np.ndarray[Any, Any] | None
+    folds: np.ndarray[Any, np.dtype[np.int64]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +155,14 @@ def _first_usable(values: Array, eps: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """What the judged rows say of a member: r, e, a = h P hᵀ and 1 - s a, each (n, m)."""
+    """What the judged rows say of a member: r, e, a = h P hᵀ and 1 - s a, each (n, m).
+
+    `honest` is e with γ chosen on the other folds.
+    """
 
     residuals: Array
     left_out: Array
+    honest: Array
     leverage: Array
     rest: Array
 
@@ -215,34 +223,51 @@ def fit_member(
     if isinstance(rule, float):
         # Below rounding a strength is none, and the prior part would divide by it.
         alphas = max(rule, eps * trace) + 0 * alphas[:1]
-    alpha, left = _choose(eigen, c, Y - intercept, alphas, rule)
+    alpha, left = _choose(eigen, c, Y - intercept, (alphas, rule), sample.folds)
     coef = eigen.vectors @ (eigen.weights(alpha) * c)
     return FittedMember(Member(features, centre, intercept, coef, alpha), eigen, left)
 
 
 def _choose(
-    eigen: EigenRows, c: Array, Y: Array, alphas: Array, rule: AlphaRule
+    eigen: EigenRows, c: Array, Y: Array, choice: tuple[Array, AlphaRule], folds: Any
 ) -> tuple[Array, LeftOut]:
     """Return the γ of every output with the least error on rows left out, or the least GCV."""
     xp = namespace(Y)
-    columns = []
+    alphas, rule = choice
+    chosen, residuals, left_out, honest = [], [], [], []
     for j in range(Y.shape[1]):
         r = eigen.residuals(Y[:, j], c[:, j], alphas)
+        e = eigen.left_out(r, alphas)
         if rule == "gcv":
             score = (eigen.s @ r**2) / xp.mean(eigen.rest(alphas), axis=0) ** 2
         else:
-            score = eigen.s @ eigen.left_out(r, alphas) ** 2
-        columns.append(best_alpha(alphas, score[:, None]))
-    alpha = xp.concat(columns)
-    r = [eigen.residuals(Y[:, j], c[:, j], alpha[j : j + 1]) for j in range(Y.shape[1])]
-    e = [eigen.left_out(r[j], alpha[j : j + 1]) for j in range(Y.shape[1])]
-    left = LeftOut(
-        residuals=xp.concat(r, axis=1),
-        left_out=xp.concat(e, axis=1),
+            score = eigen.s @ e**2
+        alpha = best_alpha(alphas, score[:, None])
+        k = int(xp.argmin(xp.abs(alphas - alpha[0])))
+        chosen.append(alpha)
+        residuals.append(r[:, k])
+        left_out.append(e[:, k])
+        honest.append(e[:, k] if folds is None else _other_folds(alphas, e, eigen.s, folds))
+    alpha = xp.concat(chosen)
+    return alpha, LeftOut(
+        residuals=xp.stack(residuals, axis=1),
+        left_out=xp.stack(left_out, axis=1),
+        honest=xp.stack(honest, axis=1),
         leverage=eigen.leverage(alpha),
         rest=eigen.rest(alpha),
     )
-    return alpha, left
+
+
+def _other_folds(alphas: Array, e: Array, s: Array, folds: Any) -> Array:
+    """Return for each row its error e (n, k) at the γ that is best for the other folds."""
+    xp = namespace(e)
+    total = s @ e**2
+    result = xp.zeros_like(e[:, 0])
+    for fold in np.unique(folds):
+        here = place(folds == fold, e, e.dtype)
+        best = best_alpha(alphas, (total - (s * here) @ e**2)[:, None])
+        result = result + here * e[:, int(xp.argmin(xp.abs(alphas - best[0])))]
+    return result
 
 
 def mean_covariance(eigen: EigenRows, alpha: Array, noise: Array) -> Array:

@@ -157,7 +157,7 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     Y = double(judged.rows.Y)
     # Weights need not add up to one: what they lack of y stays in both residuals.
     lacking = (1 - xp.sum(stack.weights, axis=0)) * Y
-    left_out = stack.combined(lambda f: f.left.left_out) + lacking
+    left_out = stack.honest
     r = detail.spread(stack.combined(lambda f: f.left.residuals) + lacking) + detail.gap
     e = detail.spread(left_out) + detail.gap
     squares = xp.clip(r * e, min=0.0)

@@ -28,6 +28,11 @@ class RowSample:
         """Return `count` rows from position `start` on, from the first again after the last."""
         return self.rows[(start + np.arange(count)) % len(self.rows)]
 
+    def near(self, share: float) -> Self:
+        """Return the sample with each row moved by `share` of the way to another row of it."""
+        others = np.roll(self.rows, len(self.rows) // 2 + 1, axis=0)
+        return type(self)(self.size, self.keys, self.rows + share * (others - self.rows))
+
     def __add__(self, other: Self) -> Self:
         keys = np.concatenate([self.keys, other.keys])
         rows = np.concatenate([self.rows, other.rows])
