@@ -301,10 +301,11 @@ def left_out_variance(fitted: FittedMember, covariance: Array, X: Array, noise: 
     """Return the variance of the mean at the judged rows X as if they had been left out, (n, m).
 
     Without row i, h_i P becomes h_i P / (1 - s_i a_i), and s_i w_i h_iᵀh_i is missing from the
-    sandwich.
+    sandwich, where it stood for as many rows as the sample stands for.
     """
     xp = namespace(noise)
-    own = fitted.eigen.s[:, None] * noise * fitted.left.leverage**2
+    share = fitted.eigen.n / xp.sum(fitted.eigen.s)
+    own = share * fitted.eigen.s[:, None] * noise * fitted.left.leverage**2
     H = fitted.member.hidden(X)
     variance = xp.clip(double(quadratic_form(H, covariance)) - own, min=0.0)
     return variance / xp.clip(fitted.left.rest, min=1e-3) ** 2

@@ -26,6 +26,7 @@ _STEPS = 50
 _TOLERANCE = 1e-7
 # Deviances that agree to this are equal, and the larger γ is kept.
 _TIE = 1e-6
+_CAUTION = 0.5
 # Squared residuals this far below their mean say nothing more about the noise.
 _LEAST = 1e-6
 # Leaving a row out may not move its log-variance further than this: one step is a linearisation.
@@ -119,21 +120,28 @@ def _strengths(unit: float) -> list[float]:
 
 
 def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float, State, Array]:
-    """Return the γ with the least deviance of rows left out, its solution and their η.
+    """Return the γ to use, its solution and η of rows left out.
 
-    Each γ starts from the solution of the one before.
+    It is the largest γ whose deviance of rows left out exceeds the least one by no more than
+    `_CAUTION` standard errors of their difference: squared residuals are noisy, and noise that
+    is equal everywhere is the safer guess. Each γ starts from the solution of the one before.
     """
     xp = namespace(q)
-    state = (float(xp.log(eigen.s @ q / eigen.n)), xp.zeros_like(eigen.values))
-    best: tuple[float, State, Array] = (strengths[0], state, q)
-    least = float("inf")
+    s, n = eigen.s, eigen.n
+    state = (float(xp.log(s @ q / n)), xp.zeros_like(eigen.values))
+    path = []
     for gamma in strengths:
         state = _scoring(eigen, q, gamma, state)
         eta = _left_out(eigen, q, gamma, state)
-        score = float(eigen.s @ (eta + q * xp.exp(-eta))) / eigen.n
-        if score < least - _TIE:
-            least, best = score, (gamma, state, eta)
-    return best
+        path.append((gamma, state, eta, eta + q * xp.exp(-eta)))
+    least = min((entry[3] for entry in path), key=lambda deviance: float(s @ deviance))
+    for gamma, state, eta, deviance in path:
+        more = deviance - least
+        mean = float(s @ more) / n
+        error = (max(float(s @ more**2) / n - mean**2, 0.0) / n) ** 0.5
+        if mean <= _CAUTION * error + _TIE:
+            break
+    return gamma, state, eta
 
 
 def _scoring(eigen: EigenRows, q: Array, gamma: float, start: State) -> State:
