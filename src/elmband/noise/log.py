@@ -135,13 +135,14 @@ def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float
         eta = _left_out(eigen, q, gamma, state)
         path.append((gamma, state, eta, eta + q * xp.exp(-eta)))
     least = min((entry[3] for entry in path), key=lambda deviance: float(s @ deviance))
-    for gamma, state, eta, deviance in path:
+
+    def close(deviance: Array) -> bool:
         more = deviance - least
         mean = float(s @ more) / n
         error = (max(float(s @ more**2) / n - mean**2, 0.0) / n) ** 0.5
-        if mean <= _CAUTION * error + _TIE:
-            break
-    return gamma, state, eta
+        return mean <= _CAUTION * error + _TIE
+
+    return next(entry[:3] for entry in path if close(entry[3]))
 
 
 def _scoring(eigen: EigenRows, q: Array, gamma: float, start: State) -> State:
