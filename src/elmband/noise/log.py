@@ -140,7 +140,7 @@ def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float
         more = deviance - least
         mean = float(s @ more) / n
         error = (max(float(s @ more**2) / n - mean**2, 0.0) / n) ** 0.5
-        return mean <= _CAUTION * error + _TIE
+        return bool(mean <= _CAUTION * error + _TIE)
 
     return next(entry[:3] for entry in path if close(entry[3]))
 
