@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
 from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
+from elmband.transform import Transform
 
 
 class TrainingRows(NamedTuple):
@@ -118,14 +119,15 @@ def _weights(sample_weight: Any, X: Array) -> Array:
     return place(weights, X, namespace(X).float64)
 
 
-def warn_constant(Y: Array, targets: Scaling) -> None:
-    """Say that a constant target leaves nothing to learn."""
+def warn_constant(Y: Array, targets: Scaling, transform: Transform) -> None:
+    """Say that a constant target leaves nothing to learn; Y are transformed targets."""
     xp = namespace(Y)
     for column in range(Y.shape[1]):
         if bool(xp.all(xp.abs(targets(Y)[:, column]) < 1e-12)):
             where = "y" if Y.shape[1] == 1 else f"output {column} of y"
+            value = float(transform.inverse(Y[:1, :])[0, column])
             warnings.warn(
-                f"{where} is constant ({float(Y[0, column]):g}): the model can only repeat it, "
+                f"{where} is constant ({value:g}): the model can only repeat it, "
                 "and an interval learned from it has zero width.",
                 UserWarning,
                 stacklevel=4,

@@ -1,5 +1,6 @@
 """The interval model: mean, noise, their uncertainty, and multipliers that keep the promise."""
 
+import math
 from typing import Any, Literal, NamedTuple, Self
 
 from elmband._arrays import Array, Precision, cast, double, namespace, place
@@ -18,17 +19,22 @@ from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
 from elmband.predictive import NoiseSettings, Predictive, fit_predictive, output_scores
+from elmband.transform import Identity, TransformChoice
 
 # The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
 _NOISE_NEURONS = 100
 _NOISE_SCALE = 0.5
+# The share of a normal distribution within one standard deviation, 68.27 %.
+_ONE_DEVIATION = math.erf(math.sqrt(0.5))
 
 
 class VarianceParts(NamedTuple):
     """Variance of every prediction in named parts, all in squared units of y.
 
     These are before calibration: `predict(X, return_std=True)` and intervals also have the
-    multiplier that rows left out or held out call for.
+    multiplier that rows left out or held out call for. With a `target_transform` all are in
+    squared units of the transformed targets, on which the model is additive; with "log", the
+    square root of a small one is a relative error.
 
     Attributes
     ----------
@@ -72,8 +78,8 @@ class ELMIntervalRegressor(ELMRegressor):
 
     Parameters
     ----------
-    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, precision, \
-chunk_size, random_state
+    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, target_transform, \
+precision, chunk_size, random_state
         As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer.
     noise : {"log", "squared"}, default="log"
         The noise model: log-variance, always positive; or least squares on squared residuals, as
@@ -93,7 +99,7 @@ chunk_size, random_state
 
     Attributes
     ----------
-    members_, member_weights_, n_features_in_, feature_names_in_
+    members_, member_weights_, target_transform_, n_features_in_, feature_names_in_
         As for `ELMRegressor`.
     hidden_, coef_, alpha_ : published model
         As for a single layer of `ELMRegressor`.
@@ -135,6 +141,7 @@ chunk_size, random_state
         noise_neurons: NeuronCounts | None = None,
         noise_alpha: AlphaRule | None = None,
         n_estimators: int | None = None,
+        target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         random_state: Any = None,
@@ -147,6 +154,7 @@ chunk_size, random_state
             weight_scale=weight_scale,
             alpha=alpha,
             n_estimators=n_estimators,
+            target_transform=target_transform,
             precision=precision,
             chunk_size=chunk_size,
             random_state=random_state,
@@ -235,11 +243,13 @@ chunk_size, random_state
         If these rows and new rows are exchangeable and training did not see either, an interval
         at `confidence_level` covers a new target with at least that probability. With n rows the
         level can be at most n / (n + 1); beyond, intervals are infinite and a warning says so.
+        A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
         """
         X = self._new_rows(X, "calibrate")
         Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
         parts = self._parts(X)
-        e = (Y - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
+        T = self.target_transform_.forward(Y)
+        e = (T - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
         self.calibration_ = Calibration("conformal", self._scores(e, parts, s))
         return self
 
@@ -262,7 +272,8 @@ chunk_size, random_state
         """Return the predicted mean of every row, (n,) or (n, m).
 
         With `return_std`, return ``(mean, std)``; with a `confidence_level`, return
-        ``(mean, interval)``, which a `Pipeline` can pass through.
+        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` the
+        median stands for the mean, and half the width of the central 68.27 % interval for the std.
         """
         if confidence_level is None and not return_std:
             return super().predict(X)
@@ -274,6 +285,8 @@ chunk_size, random_state
         mean = self._shaped(self._in_units(parts.mean, X))
         if levels is not None:
             return mean, self._interval(parts, levels, X)
+        if not isinstance(self.target_transform_, Identity):
+            return mean, self._shaped(self._half_width(parts, X))
         std = namespace(X).sqrt(double(parts.total)) * self._per_output(self.calibration_.std, X)
         return mean, self._shaped(self._scaled(std, X))
 
@@ -289,7 +302,7 @@ chunk_size, random_state
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
-        A single quantile gives (n,) or (n, m). The median is the predicted mean.
+        A single quantile gives (n,) or (n, m). The median is what `predict` returns.
         """
         levels = check_levels(quantiles, "quantiles")
         X = self._new_rows(X, "predict_quantiles")
@@ -302,7 +315,8 @@ chunk_size, random_state
     def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:
         """Return the variance in named parts, each (n,) or (n, m).
 
-        `confidence_level` is that of the bounds of the noise variance.
+        `confidence_level` is that of the bounds of the noise variance. With a `target_transform`
+        parts are those of transformed targets; intervals and `return_std` are in units of y.
         """
         levels = check_levels(confidence_level)
         if not levels.single:
@@ -348,6 +362,14 @@ chunk_size, random_state
             std = xp.sqrt(double(parts.above if upper else parts.below))
         half = z * std
         return self._in_units(double(parts.mean) + (half if upper else -half), X)
+
+    def _half_width(self, parts: Parts, X: Array) -> Array:
+        """Return what one standard deviation is where bounds are not alike, (n, m)."""
+        xp = namespace(X)
+        low, high = (self._bound(parts, _ONE_DEVIATION, upper, X) for upper in (False, True))
+        # Both bounds may lie at the same infinite end of the range.
+        low = xp.where(xp.isinf(high), 0.0, low)
+        return xp.abs(high - low) / 2
 
     def _per_output(self, function: Any, X: Array) -> Array:
         """Return a number for every output as an array (m,)."""

@@ -1,5 +1,6 @@
 """The point model: random hidden layers with ridge output layers."""
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
@@ -24,6 +25,7 @@ from elmband.mean import MeanModel, fit_mean, standardised
 from elmband.output_layer import AlphaRule
 from elmband.predictive import MeanStack
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, chunk_slices
+from elmband.transform import Identity, TransformChoice, fit_transform
 
 # What "auto" means where there can be only one layer.
 SINGLE_LAYER_NEURONS = 200
@@ -57,6 +59,15 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_estimators : int, default=None
         Number of layers to stack, with different random weights. By default one where
         `n_neurons` is given, and as many as help where it is "auto".
+    target_transform : str or tuple, default=None
+        A monotone transform of y to train on; predictions are mapped back, so that they stay in
+        its range. "log" is for y > 0, "log1p" for y >= 0, "logit" for 0 < y < 1 and
+        ``("logit", low, high)`` for y between other bounds, "box-cox" for y > 0 with the bend λ
+        chosen for each output by maximum likelihood (far above the targets, bounds become
+        infinite where λ < 0). A pair ``(function, inverse)`` of your own
+        rises or falls throughout, works element by element on arrays (n, n_outputs) of the
+        library in use, and takes every number back to the range. The prediction is then the
+        median of y rather than its mean.
     precision : "auto", "float32" or "float64", default="auto"
         Precision of matrix products. By default that of the data: float32 for float32 and for
         integers of at most 16 bits, else float64. Sums over rows are float64 in any case.
@@ -77,6 +88,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The layers of a stack.
     member_weights_ : array of shape (n_members, n_outputs)
         Their weights.
+    target_transform_ : Transform
+        The transform in use, with `forward` and `inverse` on arrays (n, n_outputs).
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -102,6 +115,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weight_scale: float = 1.0,
         alpha: AlphaRule = "loo",
         n_estimators: int | None = None,
+        target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         random_state: Any = None,
@@ -113,6 +127,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.weight_scale = weight_scale
         self.alpha = alpha
         self.n_estimators = n_estimators
+        # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
+        self.target_transform = target_transform
         self.precision = precision
         self.chunk_size = chunk_size
         self.random_state = random_state
@@ -135,7 +151,10 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted mean of every row, (n,) or (n, m)."""
+        """Return the predicted mean of every row, (n,) or (n, m).
+
+        With a `target_transform` it is the median.
+        """
         X = self._new_rows(X, "predict")
         (mean,) = self._by_chunk(X, lambda part: (self._mean_of(part),))
         return self._shaped(self._in_units(mean, X))
@@ -166,11 +185,13 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._single_output = checked.single_output
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         self._dtype = product_dtype(checked.X, precision)
-        return ArrayRows(checked.X, checked.Y, checked.s, chunk_size), labels
+        self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
+        Y = self.target_transform_.forward(checked.Y)
+        return ArrayRows(checked.X, Y, checked.s, chunk_size), labels
 
     def _fit_layer(self, rows: ArrayRows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         mean = fit_mean(rows, spec, rule, self._dtype, self._seed)
-        warn_constant(rows.Y, mean.targets)
+        warn_constant(rows.Y, mean.targets, self.target_transform_)
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
@@ -182,7 +203,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self, rows: ArrayRows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
     ) -> tuple[Pool, Stack]:
         scaled = standardised(rows, self._dtype)
-        warn_constant(rows.Y, scaled.targets)
+        warn_constant(rows.Y, scaled.targets, self.target_transform_)
         eps = epsilon(self._dtype, namespace(rows.X))
         pool = Pool.of(scaled.rows, scaled.inputs, labels, self._seed, eps)
         self._targets = scaled.targets
@@ -219,9 +240,17 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return H @ (coef[:, None] if self._single_output else coef)
 
     def _in_units(self, mean: Array, X: Array) -> Array:
-        """Return standardised means in the units of y."""
+        """Return standardised means or bounds in the units of y, transformed back."""
         scale, centre = (double(a) for a in (self._targets.scale, self._targets.mean))
-        return cast(double(mean) * scale + centre, self._result_dtype(X))
+        Y = self.target_transform_.inverse(double(mean) * scale + centre)
+        dtype = self._result_dtype(X)
+        if isinstance(self.target_transform_, Identity):
+            return cast(Y, dtype)
+        # What the dtype cannot hold is infinite, without a warning.
+        xp = namespace(Y)
+        largest = float(xp.finfo(dtype).max)
+        Y = xp.where(largest < Y, math.inf, Y)
+        return cast(xp.where(-largest > Y, -math.inf, Y), dtype)
 
     def _result_dtype(self, X: Array) -> Any:
         return product_dtype(X, check_precision(self.precision))
@@ -232,7 +261,12 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return values
         return float(values[0]) if values.ndim == 1 else values[..., 0]
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that was refused has noted features already.
+        return hasattr(self, "_targets")
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.array_api_support = True
+        tags.target_tags.positive_only = self.target_transform in ("log", "box-cox")
         return tags

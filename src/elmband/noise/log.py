@@ -63,7 +63,11 @@ class NoiseVariance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LogNoise:
-    """A fitted log-variance for one output."""
+    """A fitted log-variance for one output.
+
+    Predictions stay within the `range` of the training rows: an exponential must not be
+    extrapolated.
+    """
 
     features: FeatureMap
     centre: Array
@@ -71,6 +75,7 @@ class LogNoise:
     level: float
     alpha: float
     covariance: Array
+    range: tuple[float, float]
 
     @classmethod
     def fit(
@@ -98,7 +103,16 @@ class LogNoise:
         d = 1 / (eigen.values + gamma)
         covariance = 2 * (eigen.vectors * (d - 1 / gamma)) @ eigen.vectors.T
         eye = xp.eye(H.shape[1], dtype=xp.float64, device=eigen.values.device)
-        model = cls(features, centre, eigen.vectors @ b, level, gamma, covariance + 2 / gamma * eye)
+        fitted = level + double(eigen.U) @ b
+        model = cls(
+            features=features,
+            centre=centre,
+            coef=eigen.vectors @ b,
+            level=level,
+            alpha=gamma,
+            covariance=covariance + 2 / gamma * eye,
+            range=(float(xp.min(fitted)), float(xp.max(fitted))),
+        )
         gammas = gamma * xp.ones_like(eigen.values[:1])
         a, rest = eigen.leverage(gammas)[:, 0], xp.clip(eigen.rest(gammas)[:, 0], min=1e-3)
         return model, NoiseVariance.of(eta, 2 * a / rest)
@@ -107,6 +121,7 @@ class LogNoise:
         """Return the log-variance of new rows and its uncertainty."""
         H = self.features.apply(X) - self.centre
         log = double(H @ cast(self.coef, H.dtype)) + self.level
+        log = namespace(log).clip(log, min=self.range[0], max=self.range[1])
         return NoiseVariance.of(log, double(quadratic_form(H, self.covariance[None, ...])[:, 0]))
 
 
