@@ -1,16 +1,26 @@
-"""The first stage: standardise, draw the hidden layer, solve for the mean."""
+"""The first stage: standardise, draw the hidden layer, select neurons, solve for the mean."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from elmband import engine
-from elmband._arrays import cast, epsilon, namespace
+from elmband._arrays import cast, double, epsilon, namespace, to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.moments import Chunk, Gram
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.rows import ArrayRows
-from elmband.sample import RowSample, sample_rows
+from elmband.sample import RowSample, row_keys, sample_rows
 from elmband.scaling import Scaling, column_moments
+from elmband.select import Indices, Selection, keep, keep_sums, op_elm, select_count, trop_elm
+
+SelectionMethod: TypeAlias = Literal["op-elm", "trop-elm", "loo", "cv", "validation"]
+
+SELECTION_METHODS = ("op-elm", "trop-elm", "loo", "cv", "validation")
+
+# Folds of cross-validation; a validation set is one of them.
+_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +28,8 @@ class MeanModel:
     """A trained mean model, with what the second stage needs to go on from it.
 
     `rows` have standardised targets; `sums` is None in the dual form; `eps` is the rounding
-    unit of the products.
+    unit of the products. `hidden` and `features` are those of the selected neurons, and
+    `selection` is None where all are kept.
     """
 
     rows: ArrayRows
@@ -29,6 +40,7 @@ class MeanModel:
     sums: Gram | None
     layer: OutputLayer
     eps: float
+    selection: Selection | None = None
 
 
 class Standardised(NamedTuple):
@@ -52,16 +64,72 @@ def standardised(raw: ArrayRows, dtype: Any) -> Standardised:
     return Standardised(rows, inputs, targets)
 
 
-def fit_mean(raw: ArrayRows, spec: LayerSpec, rule: AlphaRule, dtype: Any, seed: int) -> MeanModel:
-    """Train on raw rows, with products in `dtype`."""
+def fit_mean(
+    raw: ArrayRows,
+    spec: LayerSpec,
+    rule: AlphaRule,
+    dtype: Any,
+    seed: int,
+    selection: SelectionMethod | None = None,
+) -> MeanModel:
+    """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
     rows, inputs, targets = standardised(raw, dtype)
     hidden = draw_hidden(raw, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.X, dtype)
     eps = epsilon(dtype, namespace(raw.X))
-    problem = RidgeProblem(rows, features, hidden.n_neurons, eps)
-    sums = None if problem.dual else problem.gram()
+    problem, chosen = RidgeProblem(rows, features, hidden.n_neurons, eps), None
+    if selection is None:
+        sums = None if problem.dual else problem.gram()
+    else:
+        problem, features, sums, chosen = narrowed(
+            problem, features, problem.gram(), selection, rule, seed
+        )
+        hidden = keep(hidden, chosen.neurons)
     layer = problem.solve_dual(rule) if sums is None else problem.solve(rule, sums)
-    return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps)
+    return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps, chosen)
+
+
+class Narrowed(NamedTuple):
+    """A ridge problem on selected neurons; `sums` is None where it goes by the dual form."""
+
+    problem: RidgeProblem
+    features: FeatureMap
+    sums: Gram | None
+    selection: Selection
+
+
+def narrowed(
+    problem: RidgeProblem,
+    features: FeatureMap,
+    sums: Gram,
+    method: SelectionMethod,
+    rule: AlphaRule,
+    seed: int,
+) -> Narrowed:
+    """Select neurons of the layer `features`, and pose the problem for these only."""
+    if method == "op-elm":
+        selection = op_elm(problem, sums)
+    elif method == "trop-elm":
+        selection = trop_elm(problem, sums)
+    else:
+        folds = None if method == "loo" else row_folds(problem.rows, features.inputs, seed)
+        if folds is not None and method == "validation":
+            folds = np.where(folds == 0, 0, -1)
+        alpha = rule if isinstance(rule, float) else None
+        selection = select_count(problem, sums, alpha, folds=folds)
+    kept = FeatureMap(features.inputs, keep(features.hidden, selection.neurons))
+    kept = kept.to(problem.rows.X, problem.rows.Y.dtype)
+    problem = replace(problem, to_hidden=kept, n_neurons=kept.hidden.n_neurons)
+    kept_sums = None if problem.dual else keep_sums(sums, np.sort(selection.neurons))
+    return Narrowed(problem, kept, kept_sums, selection)
+
+
+def row_folds(rows: ArrayRows, inputs: Scaling, seed: int) -> Indices:
+    """Return the fold of every row, at random but by its values alone: equal rows share a fold."""
+    keys = row_keys(to_numpy(double(inputs(rows.X))), seed)
+    _, ranks = np.unique(keys, return_inverse=True)
+    folds: Indices = ranks.reshape(-1).astype(np.int64) % _FOLDS
+    return folds
 
 
 def draw_hidden(raw: ArrayRows, inputs: Scaling, spec: LayerSpec, seed: int) -> HiddenLayer:

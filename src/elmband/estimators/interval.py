@@ -13,12 +13,13 @@ from elmband.estimators._validate import (
     held_out_rows,
 )
 from elmband.estimators.point import SINGLE_LAYER_NEURONS, ELMRegressor
-from elmband.hidden import FeatureMap, Kind, LayerSpec, NeuronCounts
-from elmband.mean import MeanModel, draw_hidden
+from elmband.hidden import FeatureMap, HiddenLayer, Kind, LayerSpec, NeuronCounts
+from elmband.mean import MeanModel, SelectionMethod, draw_hidden
 from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
 from elmband.predictive import NoiseSettings, Predictive, fit_predictive, output_scores
+from elmband.select import keep
 from elmband.transform import Identity, TransformChoice
 
 # The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
@@ -78,7 +79,8 @@ class ELMIntervalRegressor(ELMRegressor):
 
     Parameters
     ----------
-    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, target_transform, \
+    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, selection, \
+target_transform, \
 precision, chunk_size, random_state
         As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer.
     noise : {"log", "squared"}, default="log"
@@ -93,6 +95,9 @@ precision, chunk_size, random_state
     noise_neurons : int or dict, default=None
         Neurons of the noise model. By default the published model shares the hidden layer of the
         mean model; the log model takes the inputs, the predicted mean and 100 tanh neurons.
+    covariance : {"jackknife", "wild"}, default="jackknife"
+        Published model: covariance of the output weights by the weighted jackknife, or by the
+        wild bootstrap, a slower second opinion.
     noise_alpha : float, "loo" or "gcv", default=None
         L2 strength of the noise model; by default chosen by leave-one-out, for the published
         model by the same rule (or number) as `alpha`.
@@ -140,7 +145,9 @@ precision, chunk_size, random_state
         symmetric: bool = True,
         noise_neurons: NeuronCounts | None = None,
         noise_alpha: AlphaRule | None = None,
+        covariance: Literal["jackknife", "wild"] = "jackknife",
         n_estimators: int | None = None,
+        selection: SelectionMethod | None = None,
         target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
@@ -154,6 +161,7 @@ precision, chunk_size, random_state
             weight_scale=weight_scale,
             alpha=alpha,
             n_estimators=n_estimators,
+            selection=selection,
             target_transform=target_transform,
             precision=precision,
             chunk_size=chunk_size,
@@ -164,6 +172,7 @@ precision, chunk_size, random_state
         self.symmetric = symmetric
         self.noise_neurons = noise_neurons
         self.noise_alpha = noise_alpha
+        self.covariance = covariance
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on rows X (n, d) and targets y (n,) or (n, m).
@@ -174,6 +183,7 @@ precision, chunk_size, random_state
         """
         check_choice(self.noise, ("log", "squared"), "noise")
         check_choice(self.calibration, ("loo", "gaussian"), "calibration")
+        check_choice(self.covariance, ("jackknife", "wild"), "covariance")
         rule = check_alpha(self.alpha)
         noise_rule = (
             None if self.noise_alpha is None else check_alpha(self.noise_alpha, "noise_alpha")
@@ -196,7 +206,17 @@ precision, chunk_size, random_state
         specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
         rows, _ = self._training(X, y, weight, None)
         mean = self._fit_layer(rows, specs[0], rule)
-        fitted = SquaredNoise.fit(mean, self._noise_features(mean), noise_rule or rule)
+        self.noise_hidden_, features = self._noise_layer(mean)
+        fitted = SquaredNoise.fit(
+            mean,
+            features,
+            rule if noise_rule is None else noise_rule,
+            selection=self.selection,
+            covariance=self.covariance,
+            seed=self._seed,
+        )
+        if fitted.selection is not None:
+            self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
         self._noise: SquaredNoise | None = fitted.without_rows()
         self._predictive: Predictive | None = None
         covariances = fitted.mean_covariance, fitted.noise_covariance
@@ -217,6 +237,8 @@ precision, chunk_size, random_state
         """Fit a stack, a log-variance on top, and scores of rows left out."""
         if isinstance(noise_rule, str) and noise_rule != "loo":
             raise ValueError("noise_alpha must be a number or 'loo' where noise='log'.")
+        if self.selection is not None or self.covariance != "jackknife":
+            raise ValueError("selection and covariance='wild' need noise='squared'.")
         specs = self._specs()
         rows, labels = self._training(X, y, weight, groups)
         settings = NoiseSettings(
@@ -380,13 +402,12 @@ precision, chunk_size, random_state
         """Return standardised deviations in the units of y."""
         return cast(double(std) * double(self._targets.scale), self._result_dtype(X))
 
-    def _noise_features(self, mean: MeanModel) -> FeatureMap | None:
+    def _noise_layer(self, mean: MeanModel) -> tuple[HiddenLayer, FeatureMap | None]:
         """Draw the published noise model's own hidden layer, if it shall have one."""
         if self.noise_neurons is None:
-            self.noise_hidden_ = mean.hidden
-            return None
+            return mean.hidden, None
         spec = self._layer_spec(self.noise_neurons)
         # Another seed: the noise model's neurons shall not repeat those of the mean model.
-        self.noise_hidden_ = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
-        features = FeatureMap(mean.inputs, self.noise_hidden_)
-        return features.to(mean.rows.X, mean.rows.Y.dtype)
+        hidden = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
+        features = FeatureMap(mean.inputs, hidden).to(mean.rows.X, mean.rows.Y.dtype)
+        return hidden, features

@@ -12,6 +12,7 @@ from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, 
 from elmband.ensemble import Pool, Stack, fit_stack
 from elmband.estimators._validate import (
     check_alpha,
+    check_choice,
     check_chunk_size,
     check_groups,
     check_members,
@@ -21,7 +22,7 @@ from elmband.estimators._validate import (
     warn_constant,
 )
 from elmband.hidden import Kind, LayerSpec, NeuronCounts
-from elmband.mean import MeanModel, fit_mean, standardised
+from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
 from elmband.output_layer import AlphaRule
 from elmband.predictive import MeanStack
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, chunk_slices
@@ -68,6 +69,10 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         rises or falls throughout, works element by element on arrays (n, n_outputs) of the
         library in use, and takes every number back to the range. The prediction is then the
         median of y rather than its mean.
+    selection : {"op-elm", "trop-elm", "loo", "cv", "validation"}, default=None
+        Which neurons of a single layer to keep: those best ranked by LARS, cut by leave-one-out
+        ("op-elm"), with the L2 strength chosen for each cut ("trop-elm"), or the first ones, their
+        number chosen by leave-one-out, cross-validation or a validation set.
     precision : "auto", "float32" or "float64", default="auto"
         Precision of matrix products. By default that of the data: float32 for float32 and for
         integers of at most 16 bits, else float64. Sums over rows are float64 in any case.
@@ -115,6 +120,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weight_scale: float = 1.0,
         alpha: AlphaRule = "loo",
         n_estimators: int | None = None,
+        selection: SelectionMethod | None = None,
         target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
@@ -127,6 +133,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.weight_scale = weight_scale
         self.alpha = alpha
         self.n_estimators = n_estimators
+        self.selection = selection
         # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
         self.target_transform = target_transform
         self.precision = precision
@@ -144,6 +151,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         rows, labels = self._training(X, y, sample_weight, groups)
         if specs is not None and len(specs) == 1 and labels is None:
             self._fit_layer(rows, specs[0], rule)
+        elif self.selection is not None:
+            raise ValueError("selection is for a single layer without groups or n_estimators.")
         else:
             _, stack = self._fit_stack(rows, labels, specs, rule)
             members = tuple(fitted.member for fitted in stack.fitted)
@@ -162,9 +171,11 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _specs(self) -> list[LayerSpec] | None:
         """Return the layers asked for, or None where they are to be chosen."""
         count = check_members(self.n_estimators)
+        if self.selection is not None:
+            check_choice(self.selection, SELECTION_METHODS, "selection")
         if isinstance(self.n_neurons, str) and self.n_neurons == "auto":
-            self._layer_spec(1)
-            return None
+            single = self._layer_spec(SINGLE_LAYER_NEURONS)
+            return None if self.selection is None else [single]
         return [self._layer_spec(self.n_neurons)] * (count or 1)
 
     def _layer_spec(self, n_neurons: NeuronCounts) -> LayerSpec:
@@ -190,7 +201,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return ArrayRows(checked.X, Y, checked.s, chunk_size), labels
 
     def _fit_layer(self, rows: ArrayRows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
-        mean = fit_mean(rows, spec, rule, self._dtype, self._seed)
+        mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
         warn_constant(rows.Y, mean.targets, self.target_transform_)
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets

@@ -1,17 +1,19 @@
 """The published second stage: least squares on squared residuals."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 from elmband import engine
 from elmband._arrays import Array, namespace
+from elmband.bootstrap import wild_bootstrap
 from elmband.covariance import Meat, jackknife_meat, quadratic_form, sandwich
 from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
-from elmband.mean import MeanModel
+from elmband.mean import MeanModel, SelectionMethod, narrowed
 from elmband.moments import Chunk, Gram, Moments, Pieces, TargetSums, gram, target_sums
 from elmband.noise.parts import Parts, positive
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
+from elmband.select import Selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,37 +31,58 @@ class SecondPass(Moments):
 
 @dataclass(frozen=True, eq=False)
 class SquaredNoise:
-    """The published noise model: least squares on r², and jackknife covariances of both models.
+    """The published noise model: least squares on r², and the covariances of both models.
 
-    `features` is None where the noise model shares the hidden layer of the mean model.
+    `features` is None where the noise model shares the hidden layer of the mean model. The
+    `selection` tells which neurons of its layer were kept, None where all were.
     """
 
     features: FeatureMap | None
     layer: OutputLayer
     mean_covariance: Array
     noise_covariance: Array
+    selection: Selection | None = None
 
     @classmethod
-    def fit(cls, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule) -> Self:
+    def fit(
+        cls,
+        mean: MeanModel,
+        features: FeatureMap | None,
+        rule: AlphaRule,
+        *,
+        selection: SelectionMethod | None = None,
+        covariance: Literal["jackknife", "wild"] = "jackknife",
+        seed: int = 0,
+    ) -> Self:
         """Run steps 3 to 6 of the published algorithm, once the mean model is trained.
 
-        A shared hidden layer shares HᵀH and its decomposition, and at equal γ the leverage.
+        A shared hidden layer shares HᵀH and its decomposition, and at equal γ the leverage. With
+        a `selection`, neurons are selected for the noise model too, from its own layer or from
+        those that the mean model kept. The wild bootstrap is the other covariance of the paper.
         """
         hidden = (features or mean.features).hidden
         problem = RidgeProblem(mean.rows, features or mean.features, hidden.n_neurons, mean.eps)
         sums = _second_pass(mean, features, problem)
         problem = replace(problem, rows=replace(mean.rows, Y=sums.residuals.joined() ** 2))
-        layer = _noise_layer(problem, rule, mean, sums.noise)
+        noise_sums, chosen = sums.noise, None
+        if selection is not None:
+            candidates = noise_sums if isinstance(noise_sums, Gram) else problem.gram()
+            problem, features, kept_sums, chosen = narrowed(
+                problem, features or mean.features, candidates, selection, rule, seed
+            )
+            noise_sums = kept_sums or Moments()
+        layer = _noise_layer(problem, rule, mean, noise_sums)
         same = features is None and bool(
             namespace(layer.alpha).all(layer.alpha == mean.layer.alpha)
         )
-        meat = _third_pass(problem, layer, sums.rest.joined() if same else None)
-        return cls(
-            features=features,
-            layer=layer,
-            mean_covariance=sandwich(mean.layer, sums.meat),
-            noise_covariance=sandwich(layer, meat),
-        )
+        rest = sums.rest.joined() if same else None
+        if covariance == "wild":
+            mean_covariance = wild_bootstrap(mean.rows, mean.features, mean.layer, seed=seed)
+            noise_covariance = wild_bootstrap(problem.rows, problem.to_hidden, layer, seed=seed + 1)
+        else:
+            mean_covariance = sandwich(mean.layer, sums.meat)
+            noise_covariance = sandwich(layer, _third_pass(problem, layer, rest))
+        return cls(features, layer, mean_covariance, noise_covariance, chosen)
 
     def parts(self, X: Array, H: Array, mean: Array, z: float) -> Parts:
         """Return the published variance of new rows X with hidden outputs H.

@@ -1,0 +1,203 @@
+import math
+import re
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+
+from elmband.calibrate import Calibration, OutputScores, Scores, one_sided, two_sided
+
+LEVELS = ["0.5", "0.8", "0.9", "0.95", "0.99", "0.1"]
+levels = st.floats(0.01, 0.999)
+# Scores rounded to one digit have many ties.
+scores = st.lists(st.integers(-30, 30).map(lambda t: t / 10), min_size=1, max_size=40)
+
+
+def scored(t, s=None):
+    t = np.asarray(t, dtype=float)
+    return Scores.of(t, np.ones(len(t)) if s is None else np.asarray(s, dtype=float))
+
+
+def output(t, s=None):
+    t = np.asarray(t, dtype=float)
+    return OutputScores(scored(np.abs(t), s), scored(t, s), scored(-t, s))
+
+
+def calibration(kind, t, s=None):
+    return Calibration(kind, (output(t, s),))
+
+
+def ranked(t, counts, rank):
+    """Return the score of a rank, counting every score as often as it is met."""
+    met = sorted(value for value, count in zip(t, counts, strict=True) for _ in range(count))
+    return met[rank - 1] if rank <= len(met) else math.inf
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@given(scores, st.data())
+def test_conformal_scores_have_the_rank_of_exact_arithmetic(level, t, data):
+    counts = data.draw(st.lists(st.integers(1, 4), min_size=len(t), max_size=len(t)))
+    rank = math.ceil((sum(counts) + 1) * Fraction(level))
+    assert scored(t, counts).conformal(float(level)) == ranked(t, counts, rank)
+
+
+def test_ranks_do_not_suffer_from_rounding():
+    """100 · 0.07 is more than 7 in binary numbers, and 100 · 0.29 is less than 29."""
+    for n in (9, 19, 49, 99, 199, 999):
+        known = scored(np.arange(1, n + 1))
+        for percent in range(1, 100):
+            rank = -((n + 1) * percent // -100)
+            expected = rank if rank <= n else math.inf
+            assert known.conformal(percent / 100) == expected
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@given(scores, st.data())
+def test_estimated_scores_err_on_the_safe_side_by_a_standard_error_at_most(level, t, data):
+    counts = data.draw(st.lists(st.integers(1, 4), min_size=len(t), max_size=len(t)))
+    n, share = sum(counts), Fraction(level)
+    rank = math.ceil((n + 1) * share)
+    further = rank + math.ceil(math.sqrt(n * share * (1 - share)))
+    actual = scored(t, counts).estimated(float(level), two_sided)
+    if further <= n:
+        assert ranked(t, counts, rank) <= actual <= ranked(t, counts, further)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
+@given(st.integers(2, 40), st.integers(0, 1000))
+def test_weights_need_not_be_whole_numbers(level, n, seed):
+    rng = np.random.default_rng(seed)
+    t, s = rng.standard_normal(n), rng.uniform(0.2, 3, size=n)
+    expected, below = math.inf, 0.0
+    for value, weight in sorted(zip(t, s, strict=True)):
+        below += weight
+        if below >= math.ceil((s.sum() + 1) * level):
+            expected = value
+            break
+    assert scored(t, s).conformal(level) == expected
+
+
+@given(scores, st.permutations(range(40)))
+def test_the_order_of_scores_does_not_matter(t, order):
+    order = [i for i in order if i < len(t)]
+    for level in (0.5, 0.9):
+        mine, theirs = scored(np.array(t)[order]), scored(t)
+        assert mine.conformal(level) == theirs.conformal(level)
+        assert mine.estimated(level, two_sided) == theirs.estimated(level, two_sided)
+
+
+@pytest.mark.parametrize(("n", "level"), [(19, 0.9), (30, 0.8), (99, 0.95)])
+def test_conformal_intervals_cover_as_often_as_theory_says(n, level):
+    """One new row for each of 20,000 calibration sets: an exact binomial, bounds of 1e-4 each."""
+    rng = np.random.default_rng(0)
+    draws = rng.standard_t(3, size=(20_000, n + 1))
+    covered = sum(abs(row[-1]) <= scored(abs(row[:-1])).conformal(level) for row in draws)
+    probability = math.ceil((n + 1) * Fraction(str(level))) / (n + 1)
+    assert probability >= level
+    assert (
+        binom.ppf(1e-4, 20_000, probability)
+        <= covered
+        <= binom.ppf(1 - 1e-4, 20_000, level + 1 / n)
+    )
+
+
+def test_each_tail_of_conformal_intervals_keeps_its_own_share():
+    """Skewed scores: at most 10 % miss on either side, within a binomial bound of 1e-4."""
+    rng = np.random.default_rng(0)
+    draws = rng.standard_exponential((10_000, 40)) - 1
+    missed = np.zeros(2)
+    for row in draws:
+        low, high = calibration("conformal", row[:-1]).tails(0.8, 0)
+        missed += [row[-1] < -low, row[-1] > high]
+    assert missed.max() <= binom.ppf(1 - 1e-4, 10_000, 0.1)
+    assert missed.min() >= binom.ppf(1e-4, 10_000, 0.1 - 1 / 40)
+
+
+@given(levels)
+def test_too_few_rows_give_an_infinite_interval_and_name_a_number_that_is_enough(level):
+    for multiplier, share in (
+        (lambda c: c.symmetric(level, 0), level),
+        (lambda c: c.tails(level, 0)[1], (1 + level) / 2),
+    ):
+        enough = math.ceil(Fraction(share) / (1 - Fraction(share)) * (1 - Fraction(1, 10**9)))
+        if enough == 1:
+            continue
+        few = calibration("conformal", np.arange(1, enough))
+        with pytest.warns(UserWarning, match=r"too few .* the interval is infinite") as caught:
+            assert multiplier(few) == math.inf
+        sentence = str(caught[0].message)
+        assert sentence.startswith(f"{enough - 1:g} calibration rows")
+        assert f"confidence_level={level:g}" in sentence
+        named = int(re.search(r"at least (\d+) rows", sentence).group(1))
+        assert named == enough
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert multiplier(calibration("conformal", np.arange(1, named + 1))) == named
+
+
+def test_a_gaussian_calibration_needs_no_scores():
+    gaussian = Calibration("gaussian", ())
+    assert gaussian.symmetric(0.95, 0) == pytest.approx(norm.ppf(0.975))
+    assert gaussian.tails(0.95, 0) == pytest.approx((norm.ppf(0.975),) * 2)
+    assert gaussian.std(0) == 1.0
+
+
+@given(st.integers(2, 60), st.integers(0, 100), st.lists(levels, min_size=2, max_size=5))
+def test_multipliers_grow_with_the_level(n, seed, chosen):
+    t = np.random.default_rng(seed).standard_normal(n)
+    chosen = sorted(chosen)
+    for kind in ("gaussian", "loo", "conformal"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # too few rows for the highest levels
+            both = [calibration(kind, t).symmetric(level, 0) for level in chosen]
+            tails = np.array([calibration(kind, t).tails(level, 0) for level in chosen])
+        assert both == sorted(both)
+        assert (tails == np.sort(tails, axis=0)).all()
+        assert tails.min() >= 0
+
+
+def test_past_the_last_score_multipliers_follow_the_tail():
+    t = np.arange(1.0, 20.0)
+    known = scored(t)
+    assert known.estimated(0.95, two_sided) == 19.0
+    for level in (0.96, 0.99, 0.999):
+        factor = norm.ppf((1 + level) / 2) / norm.ppf((1 + 0.95) / 2)
+        assert known.estimated(level, two_sided) == pytest.approx(19.0 * factor)
+        factor = norm.ppf(level) / norm.ppf(0.95)
+        assert known.estimated(level, one_sided) == pytest.approx(19.0 * factor)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.99, 0.999])
+def test_multipliers_of_normal_scores_come_close_to_the_normal_ones(level):
+    """Past the last of 49 scores only the tail is left: 25 % on average over 400 sets."""
+    draws = np.random.default_rng(0).standard_normal((400, 49))
+    found = [calibration("loo", row).symmetric(level, 0) for row in draws]
+    assert np.mean(found) == pytest.approx(two_sided(level), rel=0.25)
+
+
+def test_the_tails_of_skewed_scores_differ_and_never_turn_over():
+    t = np.random.default_rng(0).standard_exponential(500) - 0.7
+    low, high = calibration("loo", t).tails(0.9, 0)
+    assert low < 0.75
+    assert high > 2
+    # All scores above zero: nothing lies below the mean, and the lower bound is the mean itself.
+    assert calibration("loo", t - t.min() + 1).tails(0.5, 0)[0] == 0.0
+
+
+@given(st.integers(2, 30), st.integers(0, 100))
+def test_the_factor_of_the_standard_deviation_is_the_root_mean_square(n, seed):
+    rng = np.random.default_rng(seed)
+    t, s = rng.standard_normal(n), rng.uniform(0.2, 3, size=n)
+    assert calibration("loo", t, s).std(0) == pytest.approx(
+        np.sqrt(np.average(t**2, weights=s)), rel=1e-9
+    )
+
+
+def test_every_output_has_its_own_scores():
+    both = Calibration("loo", (output([1.0, 2.0, 3.0]), output([10.0, 20.0, 30.0])))
+    assert both.symmetric(0.5, 1) == 10 * both.symmetric(0.5, 0)
+    assert both.std(1) == pytest.approx(10 * both.std(0))
