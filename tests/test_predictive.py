@@ -44,8 +44,7 @@ def test_parts_equal_their_definitions(both):
         w = predictive.stack.weights[k, 0]
         H = member.features.apply(NEW) - member.centre
         covariance = predictive.stack.covariances[k][0]
-        # A covariance with one row more than neurons has that of the intercept as well.
-        full = H if len(covariance) == H.shape[1] else np.column_stack([H, np.ones(40)])
+        full = np.column_stack([np.ones(40), H])
         mean += w * (member.intercept[0] + H @ member.coef[:, 0])
         std += w * np.sqrt(np.diag(full @ covariance @ full.T))
     np.testing.assert_allclose(parts.mean[:, 0], mean, rtol=1e-9)

@@ -56,8 +56,8 @@ class Scores:
         rank = (self.n + 1) * share + math.sqrt(self.n * share * (1 - share)) / 2
         if rank <= self.n:
             return self._at(rank)
-        end = self.n / (self.n + 1)
-        return float(self.t[-1]) * max(tail(share) / tail(end), 1.0)
+        end = max(tail(self.n / (self.n + 1)), 0.5)
+        return float(self.t[-1]) * max(tail(share) / end, 1.0)
 
     @property
     def root_mean_square(self) -> float:

@@ -19,7 +19,6 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_numpy
-from elmband.covariance import quadratic_form
 from elmband.hidden import FeatureMap
 from elmband.moments import Chunk, Gram, Moments, gram
 from elmband.output_layer import AlphaRule
@@ -71,24 +70,24 @@ class EigenRows:
     row_vectors: Array | None = None
 
     @classmethod
-    def primal(cls, H: Array, sample: Judged, HtH: Array, n: float, eps: float) -> Self:
+    def primal(cls, H: Array, sample: Judged, HtH: Array, n: float) -> Self:
         """Decompose HᵀSH, summed over all n rows, and turn the sampled rows H."""
         values, vectors = namespace(HtH).linalg.eigh(HtH)
-        first = _first_usable(values, eps)
+        first = _first_usable(values)
         values, vectors = values[first:], vectors[:, first:]
         return cls(H @ cast(vectors, H.dtype), values, vectors, sample.s, n, sample.labels)
 
     @classmethod
-    def of(cls, H: Array, sample: Judged, eps: float) -> Self:
+    def of(cls, H: Array, sample: Judged) -> Self:
         """Decompose the smaller of HᵀSH and √S HHᵀ √S, for all rows H."""
         xp = namespace(H)
         n = float(xp.sum(sample.s))
         Hs = double(H) * xp.sqrt(sample.s)[:, None]
         if H.shape[0] > H.shape[1]:
-            return cls.primal(H, sample, Hs.T @ Hs, n, eps)
+            return cls.primal(H, sample, Hs.T @ Hs, n)
         values, Q = xp.linalg.eigh(Hs @ Hs.T)
         # Centring takes one dimension away, whatever rounding leaves of it.
-        first = max(_first_usable(values, eps), 1)
+        first = max(_first_usable(values), 1)
         values, Q = values[first:], Q[:, first:]
         vectors = Hs.T @ Q / xp.sqrt(values)
         U = H @ cast(vectors, H.dtype)
@@ -147,9 +146,10 @@ class EigenRows:
         return place(out, r)
 
 
-def _first_usable(values: Array, eps: float) -> int:
+def _first_usable(values: Array) -> int:
+    """Count eigenvalues that are zero but for rounding; γ guards against all that is larger."""
     xp = namespace(values)
-    negligible = values <= values.shape[0] * eps * values[-1]
+    negligible = values <= values.shape[0] * epsilon(xp.float64, xp) * values[-1]
     return int(xp.sum(xp.astype(negligible, xp.int64)))
 
 
@@ -210,13 +210,13 @@ def fit_member(
         n, mean, intercept = sums.gram.n, sums.columns / sums.gram.n, sums.targets / sums.gram.n
         centre = cast(mean, H.dtype)
         HtH = sums.gram.HtH - n * mean[:, None] * mean[None, :]
-        eigen = EigenRows.primal(H - centre, sample, HtH, n, eps)
+        eigen = EigenRows.primal(H - centre, sample, HtH, n)
         c = eigen.vectors.T @ (sums.gram.HtY - n * mean[:, None] * intercept[None, :])
     else:
         centre = cast(s @ double(H) / xp.sum(s), H.dtype)
         check_finite(float(xp.sum(centre)))
         intercept = s @ Y / xp.sum(s)
-        eigen = EigenRows.of(H - centre, sample, eps)
+        eigen = EigenRows.of(H - centre, sample)
         c = double(eigen.U).T @ (s[:, None] * (Y - intercept))
     trace = float(xp.sum(eigen.values))
     alphas = alpha_grid(trace, H.shape[1], eps, eigen.values)
@@ -270,42 +270,90 @@ def _other_folds(alphas: Array, e: Array, s: Array, folds: Any) -> Array:
     return result
 
 
-def mean_covariance(eigen: EigenRows, alpha: Array, noise: Array) -> Array:
-    """Return the covariance of β for every output, (m, L, L), from noise variances (n, m).
+class Uncertainty(NamedTuple):
+    """Covariance of intercept and β for every output, (m, 1 + L, 1 + L).
 
-    It is the jackknife sandwich V d (Σ_i s_i w_i u_iᵀu_i) d Vᵀ, and the part of the posterior that
-    the sandwich lacks, γ·σ²·P² with σ² the mean noise variance: without it the variance would
-    vanish far from the training rows. A sample of rows stands for all of them.
+    `left_out` is the variance of the mean at the judged rows as if they had been left out, (n, m).
+    """
+
+    covariance: Array
+    left_out: Array
+
+
+def with_ones(H: Array) -> Array:
+    """Return hidden outputs with the column of the intercept before them."""
+    xp = namespace(H)
+    return xp.concat([xp.ones_like(H[:, :1]), H], axis=1)
+
+
+def mean_uncertainty(fitted: FittedMember, noise: Array) -> Uncertainty:
+    """Return how uncertain the mean of a member is, given noise variances (n, m).
+
+    It is the jackknife sandwich P (Σ_i s_i w_i h_iᵀh_i) P, intercept included, and the part of the
+    posterior that the sandwich lacks, γ·σ²·P² with σ² the member's own noise: without it the
+    variance would vanish far from the training rows. A sample of rows stands for all of them.
     """
     xp = namespace(noise)
-    eye = xp.eye(eigen.vectors.shape[0], dtype=xp.float64, device=eigen.values.device)
-    slices = []
-    for j in range(noise.shape[1]):
-        gamma, variance = alpha[j], eigen.s @ noise[:, j] / xp.sum(eigen.s)
-        d = 1 / (eigen.values + gamma)
-        root = xp.sqrt(noise[:, j] * eigen.s * (eigen.n / xp.sum(eigen.s)))
-        scaled = eigen.U * cast(root, eigen.U.dtype)[:, None]
-        inner = double(scaled.T @ scaled) * d[:, None] * d[None, :]
-        prior = gamma * variance * (d**2 - 1 / gamma**2)
-        inner = inner + _diagonal(prior)
-        slices.append(eigen.vectors @ inner @ eigen.vectors.T + (variance / gamma) * eye)
-    return xp.stack(slices)
+    left = fitted.left
+    own = xp.clip(left.residuals * left.left_out, min=0.0)
+    outputs = range(noise.shape[1])
+    pairs = [_uncertainty(fitted, j, noise[:, j], own[:, j]) for j in outputs]
+    return Uncertainty(
+        covariance=xp.stack([covariance for covariance, _ in pairs]),
+        left_out=xp.stack([variance for _, variance in pairs], axis=1),
+    )
+
+
+def _uncertainty(fitted: FittedMember, j: int, w: Array, own: Array) -> tuple[Array, Array]:
+    eigen, gamma, rest = fitted.eigen, fitted.member.alpha[j], fitted.left.rest[:, j]
+    xp = namespace(w)
+    total = xp.sum(eigen.s)
+    share, variance = eigen.n / total, eigen.s @ own / total
+    d = 1 / (eigen.values + gamma)
+    root = cast(xp.sqrt(w * eigen.s * share), eigen.U.dtype)
+    scaled = with_ones(eigen.U) * root[:, None]
+    bread = xp.concat([xp.ones_like(d[:1]) / eigen.n, d])
+    inner = double(scaled.T @ scaled) * bread[:, None] * bread[None, :]
+    prior = gamma * variance * d**2
+    squares = double(eigen.U) ** 2 @ prior
+    variances = (_others(eigen, gamma, inner, w * share) + squares) / rest**2
+    # Outside the span of the rows P is 1 / γ.
+    diagonal = xp.concat([xp.zeros_like(d[:1]), prior - variance / gamma])
+    inner = inner + _diagonal(diagonal)
+    return _turned(eigen.vectors, inner, variance / gamma), variances
+
+
+def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
+    """Return Σ_j≠i s_j w_j (h_i P h_jᵀ)² of every row i, the sandwich without the row itself.
+
+    Where neurons outnumber rows, s^½ h_i P h_jᵀ s^½ = -(Q diag(g) Qᵀ)_ij off the diagonal.
+    """
+    xp = namespace(w)
+    if eigen.row_vectors is None:
+        U = with_ones(eigen.U)
+        form = double(xp.sum((U @ cast(inner, U.dtype)) * U, axis=1))
+        a = eigen.leverage(gamma * xp.ones_like(w[:1]))[:, 0]
+        return xp.clip(form - eigen.s * w * a**2, min=0.0)
+    Q = eigen.row_vectors
+    products = (Q * (gamma / (eigen.values + gamma))) @ Q.T
+    if Q.shape[1] < Q.shape[0] - 1:
+        root = xp.sqrt(eigen.s / eigen.n)
+        eye = xp.eye(Q.shape[0], dtype=Q.dtype, device=Q.device)
+        products = products + eye - Q @ Q.T - root[:, None] * root[None, :]
+    diagonal = xp.linalg.diagonal(products)
+    return (products**2 @ w - diagonal**2 * w) / eigen.s
+
+
+def _turned(vectors: Array, inner: Array, outside: Array) -> Array:
+    """Return the matrix of the eigenbasis in the basis of neurons, the intercept first."""
+    xp = namespace(vectors)
+    first = vectors @ inner[1:, :1]
+    eye = xp.eye(vectors.shape[0], dtype=xp.float64, device=vectors.device)
+    rest = vectors @ inner[1:, 1:] @ vectors.T + outside * eye
+    top = xp.concat([inner[:1, :1], first.T], axis=1)
+    return xp.concat([top, xp.concat([first, rest], axis=1)], axis=0)
 
 
 def _diagonal(values: Array) -> Array:
     xp = namespace(values)
     return values[:, None] * xp.eye(values.shape[0], dtype=values.dtype, device=values.device)
-
-
-def left_out_variance(fitted: FittedMember, covariance: Array, X: Array, noise: Array) -> Array:
-    """Return the variance of the mean at the judged rows X as if they had been left out, (n, m).
-
-    Without row i, h_i P becomes h_i P / (1 - s_i a_i), and s_i w_i h_iᵀh_i is missing from the
-    sandwich, where it stood for as many rows as the sample stands for.
-    """
-    xp = namespace(noise)
-    share = fitted.eigen.n / xp.sum(fitted.eigen.s)
-    own = share * fitted.eigen.s[:, None] * noise * fitted.left.leverage**2
-    H = fitted.member.hidden(X)
-    variance = xp.clip(double(quadratic_form(H, covariance)) - own, min=0.0)
-    return variance / xp.clip(fitted.left.rest, min=1e-3) ** 2

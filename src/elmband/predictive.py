@@ -4,7 +4,7 @@ Noise targets are q = r·e, the product of a row's residual and its residual whe
 linear layer that is r² / (1 - lev), unbiased for the noise alone. The standard deviation of a
 weighted sum of members is at most the weighted sum of theirs; that bound is used, for members
 trained on the same rows err together. Separate tails have noise models of their own, trained on
-2q where the residual has their sign and 0 elsewhere.
+the rows whose residual has their sign.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from elmband.calibrate import OutputScores, Scores
 from elmband.covariance import quadratic_form
 from elmband.ensemble import Pool, Stack
 from elmband.hidden import FeatureMap, LayerSpec
-from elmband.member import Judged, Member, left_out_variance, mean_covariance
+from elmband.member import Judged, Member, mean_uncertainty, with_ones
+from elmband.moments import Chunk
 from elmband.noise.log import LogNoise, NoiseVariance
 from elmband.noise.parts import Parts
 from elmband.sample import sample_rows
@@ -51,7 +52,7 @@ class MeanStack:
             H, w = member.hidden(X), self.weights[k, :][None, :]
             mean = mean + double(member.predict(H)) * w
             if self.covariances:
-                std = std + double(xp.sqrt(quadratic_form(H, self.covariances[k]))) * w
+                std = std + double(xp.sqrt(quadratic_form(with_ones(H), self.covariances[k]))) * w
         return mean, std
 
 
@@ -162,17 +163,19 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     e = detail.spread(left_out) + detail.gap
     squares = xp.clip(r * e, min=0.0)
     q = detail.merged(squares)
-    targets = [q]
+    # Each tail learns from the residuals of its own sign.
+    shares = [xp.ones_like(e)]
     if not settings.symmetric:
-        targets += [detail.merged(xp.where(side * e > 0, 2 * squares, 0.0)) for side in (1, -1)]
-    covariances = tuple(mean_covariance(f.eigen, f.member.alpha, q) for f in stack.fitted)
+        shares += [xp.astype(side * e > 0, e.dtype) for side in (1, -1)]
+    targets = [(detail.merged(squares * share), detail.merged(share)) for share in shares]
+    uncertainty = [mean_uncertainty(f, q) for f in stack.fitted]
+    covariances = tuple(u.covariance for u in uncertainty)
     std: Array = 0.0
-    for k, f in enumerate(stack.fitted):
-        variance = left_out_variance(f, covariances[k], judged.rows.X, q)
-        std = std + xp.sqrt(variance) * stack.weights[k, :][None, :]
+    for k, u in enumerate(uncertainty):
+        std = std + xp.sqrt(u.left_out) * stack.weights[k, :][None, :]
     models, scores = [], []
     for j in range(Y.shape[1]):
-        columns = [target[:, j] for target in targets]
+        columns = [(square[:, j], share[:, j]) for square, share in targets]
         fitted, variances = _fit_noise(pool, judged, (Y - left_out)[:, j], columns, settings)
         models.append(fitted)
         totals = [v.noise + v.excess + std[:, j] ** 2 for v in variances]
@@ -183,18 +186,54 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
 
 
 def _fit_noise(
-    pool: Pool, judged: Judged, mean: Array, targets: Sequence[Array], settings: NoiseSettings
+    pool: Pool,
+    judged: Judged,
+    mean: Array,
+    targets: Sequence[tuple[Array, Array]],
+    settings: NoiseSettings,
 ) -> tuple[NoiseModels, list[NoiseVariance]]:
     """Fit the noise models of one output on the inputs and the mean predicted for rows left out."""
     # The sign of the mean is fixed by its skewness, so that -y has the same noise as y.
-    orientation = 1.0 if float(judged.s @ mean**3) >= 0 else -1.0
+    cubes = judged.s @ mean**3, judged.s @ abs(mean) ** 3
+    lopsided = abs(float(cubes[0])) > 1e-6 * float(cubes[1])
+    orientation = float(np.sign(float(cubes[0]))) if lopsided else 0.0
     X = with_mean(judged.rows.X, mean * orientation)
     features = _noise_features(pool, settings.spec, X, judged.s)
-    fitted = [LogNoise.fit(X, features, q, judged, settings.alpha, pool.eps) for q in targets]
+    fitted = [_fit_side(X, features, judged, target, settings.alpha) for target in targets]
     if settings.symmetric:
         fitted = fitted * 3
     (both, _), (above, _), (below, _) = fitted
     return NoiseModels(both, above, below, orientation), [variance for _, variance in fitted]
+
+
+def _fit_side(
+    X: Array, features: FeatureMap, judged: Judged, target: tuple[Array, Array], alpha: float | None
+) -> tuple[LogNoise, NoiseVariance]:
+    """Fit a noise model to the rows that have a share in its squares, and ask it of all rows."""
+    squares, share = target
+    xp = namespace(X)
+    index = np.flatnonzero(to_numpy(share) > 0)
+    if len(index) in {0, X.shape[0]}:
+        return LogNoise.fit(X, features, squares, judged, alpha)
+    where = place(index, X, xp.int64)
+    part = Judged(
+        rows=Chunk(xp.take(X, where, axis=0), judged.rows.Y, None),
+        s=xp.take(judged.s * share, where, axis=0),
+        labels=None if judged.labels is None else judged.labels[index],
+    )
+    q = xp.take(squares / xp.where(share > 0, share, 1.0), where, axis=0)
+    model, known = LogNoise.fit(part.rows.X, features, q, part, alpha)
+    everyone = model.predict(X)
+    place_of = np.full(X.shape[0], -1)
+    place_of[index] = np.arange(len(index))
+    inside = place(place_of >= 0, X, xp.bool)
+    taken = place(np.maximum(place_of, 0), X, xp.int64)
+    return model, NoiseVariance(
+        log=xp.where(inside, xp.take(known.log, taken, axis=0), everyone.log),
+        uncertainty=xp.where(
+            inside, xp.take(known.uncertainty, taken, axis=0), everyone.uncertainty
+        ),
+    )
 
 
 def output_scores(e: Array, totals: Sequence[Array], s: Array) -> OutputScores:

@@ -73,7 +73,7 @@ def hidden_as_given(n_neurons):
 def fit(H, q, gamma=None, s=None, labels=None):
     s = np.ones(len(q)) if s is None else s
     judged = Judged(Chunk(H, q[:, None], s), s, labels)
-    return LogNoise.fit(H, hidden_as_given(H.shape[1]), q, judged, gamma, 2.0**-52)
+    return LogNoise.fit(H, hidden_as_given(H.shape[1]), q, judged, gamma)
 
 
 @pytest.fixture(params=[None, S], ids=["plain", "weighted"])
@@ -241,7 +241,7 @@ def test_every_library_gives_the_same(xp):
         X, q, s = (xp.asarray(a) for a in (H, Q, S))
         judged = Judged(Chunk(X, q[:, None], s), s, labels)
         features = hidden_as_given(L).to(X, xp.float64)
-        model, left_out = LogNoise.fit(X, features, q, judged, None, 2.0**-52)
+        model, left_out = LogNoise.fit(X, features, q, judged, None)
         variance, known = model.predict(X), expected.predict(H)
         for mine, theirs in ((variance, known), (left_out, expected_out)):
             for name in ("log", "uncertainty", "noise", "excess"):

@@ -94,7 +94,8 @@ precision, chunk_size, random_state
         own multiplier (``noise="log"`` only).
     noise_neurons : int or dict, default=None
         Neurons of the noise model. By default the published model shares the hidden layer of the
-        mean model; the log model takes the inputs, the predicted mean and 100 tanh neurons.
+        mean model (with a `selection` it has one like it); the log model takes the inputs, the
+        predicted mean and 100 tanh neurons.
     covariance : {"jackknife", "wild"}, default="jackknife"
         Published model: covariance of the output weights by the weighted jackknife, or by the
         wild bootstrap, a slower second opinion.
@@ -404,9 +405,13 @@ precision, chunk_size, random_state
 
     def _noise_layer(self, mean: MeanModel) -> tuple[HiddenLayer, FeatureMap | None]:
         """Draw the published noise model's own hidden layer, if it shall have one."""
-        if self.noise_neurons is None:
+        if self.noise_neurons is None and self.selection is None:
             return mean.hidden, None
-        spec = self._layer_spec(self.noise_neurons)
+        if self.noise_neurons is not None:
+            spec = self._layer_spec(self.noise_neurons)
+        else:
+            # Neurons selected for the mean may not be able to tell the level of r².
+            spec = (self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)])[0]
         # Another seed: the noise model's neurons shall not repeat those of the mean model.
         hidden = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
         features = FeatureMap(mean.inputs, hidden).to(mean.rows.X, mean.rows.Y.dtype)

@@ -85,7 +85,6 @@ class LogNoise:
         q: Array,
         sample: Judged,
         rule: float | None,
-        eps: float,
     ) -> tuple[Self, NoiseVariance]:
         """Fit to noise targets q (n,), with γ given or chosen by leaving groups out.
 
@@ -95,11 +94,12 @@ class LogNoise:
         xp = namespace(H)
         s = sample.s
         centre = cast(double(s @ double(H)) / xp.sum(s), H.dtype)
-        eigen = EigenRows.of(H - centre, sample, eps)
+        eigen = EigenRows.of(H - centre, sample)
         mean = float(s @ q) / eigen.n
         target = xp.clip(q, min=_LEAST * mean if mean > 0 else 1e-300)
         unit = float(xp.sum(eigen.values)) / H.shape[1] or 1.0
-        gamma, (level, b), eta = _best(eigen, target, _strengths(unit) if rule is None else [rule])
+        strengths = _strengths(unit) if rule is None else [max(rule, 1e-12 * unit)]
+        gamma, (level, b), eta = _best(eigen, target, strengths)
         d = 1 / (eigen.values + gamma)
         covariance = 2 * (eigen.vectors * (d - 1 / gamma)) @ eigen.vectors.T
         eye = xp.eye(H.shape[1], dtype=xp.float64, device=eigen.values.device)
@@ -113,7 +113,7 @@ class LogNoise:
             covariance=covariance + 2 / gamma * eye,
             range=(float(xp.min(fitted)), float(xp.max(fitted))),
         )
-        gammas = gamma * xp.ones_like(eigen.values[:1])
+        gammas = gamma * xp.ones_like(q[:1])
         a, rest = eigen.leverage(gammas)[:, 0], xp.clip(eigen.rest(gammas)[:, 0], min=1e-3)
         return model, NoiseVariance.of(eta, 2 * a / rest)
 
@@ -199,6 +199,6 @@ def _left_out(eigen: EigenRows, q: Array, gamma: float, state: State) -> Array:
     level, b = state
     eta = level + double(eigen.U) @ b
     t = (q * xp.exp(-eta) - 1)[:, None]
-    alphas = gamma * xp.ones_like(eigen.values[:1])
+    alphas = gamma * xp.ones_like(q[:1])
     shift = t - eigen.left_out(t, alphas)
     return eta + xp.clip(shift[:, 0], min=-_MOST_SHIFT, max=_MOST_SHIFT)
