@@ -330,7 +330,7 @@ precision, chunk_size, random_state
         levels = check_levels(quantiles, "quantiles")
         X = self._new_rows(X, "predict_quantiles")
         parts = self._parts(X)
-        columns = [self._bound(parts, abs(2 * q - 1), q > 0.5, X) for q in levels.values]
+        columns = [self._bounds(parts, abs(2 * q - 1), X)[int(q > 0.5)] for q in levels.values]
         values = namespace(X).stack(columns, axis=-1)
         values = values[..., 0] if levels.single else values
         return values[:, 0, ...] if self._single_output else values
@@ -365,31 +365,31 @@ precision, chunk_size, random_state
     def _interval(self, parts: Parts, levels: Levels, X: Array) -> Array:
         """Return bounds (n, m, 2, k), without the axes that nobody asked for."""
         xp = namespace(X)
-        columns = [
-            xp.stack([self._bound(parts, level, upper, X) for upper in (False, True)], axis=2)
-            for level in levels.values
-        ]
+        columns = [xp.stack(self._bounds(parts, level, X), axis=2) for level in levels.values]
         bounds = columns[0] if levels.single else xp.stack(columns, axis=3)
         return bounds[:, 0, ...] if self._single_output else bounds
 
-    def _bound(self, parts: Parts, level: float, upper: bool, X: Array) -> Array:  # noqa: FBT001
-        """Return one bound of the central interval at `level`, in the units of y, (n, m)."""
+    def _bounds(self, parts: Parts, level: float, X: Array) -> list[Array]:
+        """Return both bounds of the central interval at `level`, in the units of y, each (n, m)."""
         if level == 0:
-            return self._in_units(parts.mean, X)
-        xp = namespace(X)
+            return [self._in_units(parts.mean, X)] * 2
+        calibration, outputs = self.calibration_, range(int(self._targets.mean.shape[0]))
         if self.symmetric:
-            z = self._per_output(lambda j: self.calibration_.symmetric(level, j), X)
-            std = xp.sqrt(double(parts.total))
+            pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
+            variances = (parts.total, parts.total)
         else:
-            z = self._per_output(lambda j: self.calibration_.tails(level, j)[int(upper)], X)
-            std = xp.sqrt(double(parts.above if upper else parts.below))
-        half = z * std
-        return self._in_units(double(parts.mean) + (half if upper else -half), X)
+            pairs = [calibration.tails(level, j) for j in outputs]
+            variances = (parts.below, parts.above)
+        z = place(pairs, X, namespace(X).float64)
+        return [
+            self._in_units(double(parts.mean) + sign * z[:, k] * namespace(X).sqrt(double(v)), X)
+            for k, (sign, v) in enumerate(zip((-1, 1), variances, strict=True))
+        ]
 
     def _half_width(self, parts: Parts, X: Array) -> Array:
         """Return what one standard deviation is where bounds are not alike, (n, m)."""
         xp = namespace(X)
-        low, high = (self._bound(parts, _ONE_DEVIATION, upper, X) for upper in (False, True))
+        low, high = self._bounds(parts, _ONE_DEVIATION, X)
         # Both bounds may lie at the same infinite end of the range.
         low = xp.where(xp.isinf(high), 0.0, low)
         return xp.abs(high - low) / 2
