@@ -29,6 +29,7 @@ ROOMS = [
     "bootstrap",
     "select",
     "member",
+    "uncertainty",
     "ensemble",
     "calibrate",
     "mean",

@@ -3,10 +3,11 @@ import pytest
 
 from elmband._arrays import to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer, Neurons
-from elmband.member import Judged, fit_member, mean_uncertainty
+from elmband.member import Judged, fit_member
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling
 from elmband.solve import alpha_grid
+from elmband.uncertainty import mean_uncertainty
 
 EPS = 2.0**-52
 RNG = np.random.default_rng(0)

@@ -18,12 +18,13 @@ from elmband.calibrate import OutputScores, Scores
 from elmband.covariance import quadratic_form
 from elmband.ensemble import Pool, Stack
 from elmband.hidden import FeatureMap, LayerSpec
-from elmband.member import Judged, Member, mean_uncertainty, with_ones
+from elmband.member import Judged, Member
 from elmband.moments import Chunk
 from elmband.noise.log import LogNoise, NoiseVariance
 from elmband.noise.parts import Parts
 from elmband.sample import sample_rows
 from elmband.scaling import Scaling
+from elmband.uncertainty import mean_uncertainty, with_ones
 
 
 class NoiseModels(NamedTuple):

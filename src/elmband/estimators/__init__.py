@@ -1,6 +1,7 @@
 """Estimators with the interface of scikit-learn."""
 
-from elmband.estimators.interval import ELMIntervalRegressor, VarianceParts
+from elmband.estimators._variance import VarianceParts
+from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
 
 __all__ = ["ELMIntervalRegressor", "ELMRegressor", "VarianceParts"]

@@ -1,7 +1,7 @@
 """The interval model: mean, noise, their uncertainty, and multipliers that keep the promise."""
 
 import math
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from elmband._arrays import Array, Precision, cast, double, namespace, place
 from elmband.calibrate import Calibration, OutputScores, two_sided
@@ -12,6 +12,7 @@ from elmband.estimators._validate import (
     check_levels,
     held_out_rows,
 )
+from elmband.estimators._variance import VarianceParts
 from elmband.estimators.point import SINGLE_LAYER_NEURONS, ELMRegressor
 from elmband.hidden import FeatureMap, HiddenLayer, Kind, LayerSpec, NeuronCounts
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
@@ -27,37 +28,6 @@ _NOISE_NEURONS = 100
 _NOISE_SCALE = 0.5
 # The share of a normal distribution within one standard deviation, 68.27 %.
 _ONE_DEVIATION = math.erf(math.sqrt(0.5))
-
-
-class VarianceParts(NamedTuple):
-    """Variance of every prediction in named parts, all in squared units of y.
-
-    These are before calibration: `predict(X, return_std=True)` and intervals also have the
-    multiplier that rows left out or held out call for. With a `target_transform` all are in
-    squared units of the transformed targets, on which the model is additive; with "log", the
-    square root of a small one is a relative error.
-
-    Attributes
-    ----------
-    noise : array
-        Predicted variance of the noise; negative values of the published model become zero.
-    mean_model : array
-        Variance of the predicted mean, σ_y²: large where rows were few.
-    noise_model : array
-        What the uncertainty of the noise model adds (σ_r² of the published model, on
-        standardised y).
-    total : array
-        Their sum, the variance behind the prediction interval.
-    noise_lower, noise_upper : array
-        Bounds of the noise variance itself.
-    """
-
-    noise: Array
-    mean_model: Array
-    noise_model: Array
-    total: Array
-    noise_lower: Array
-    noise_upper: Array
 
 
 class ELMIntervalRegressor(ELMRegressor):
