@@ -30,6 +30,8 @@ Function: TypeAlias = Callable[[Array], Array]
 
 # Beyond these shapes a Box-Cox transform bends intervals more than data can tell.
 _LARGEST_SHAPE = 2.0
+# Below this one the transform is the logarithm to working precision.
+_SMALLEST_SHAPE = 1e-12
 # exp of it, and the square of that, are finite in float64.
 _LARGEST_POWER = 300.0
 _ROUND_TRIP = 1e-6
@@ -214,12 +216,12 @@ def _likeliest_shape(z: Array, share: Array) -> float:
 
 def _bent(z: Array, lam: float) -> Array:
     """Return (exp(λz) - 1) / λ."""
-    return _large(namespace(z).expm1, lam * z) / lam if lam else z
+    return _large(namespace(z).expm1, lam * z) / lam if abs(lam) > _SMALLEST_SHAPE else z
 
 
 def _straight(t: Array, lam: float) -> Array:
     """Return log(1 + λt) / λ, infinite past the end of the range."""
-    if not lam:
+    if abs(lam) <= _SMALLEST_SHAPE:
         return t
     xp = namespace(t)
     inside = lam * t > -1

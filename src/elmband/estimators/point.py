@@ -220,9 +220,16 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._targets = scaled.targets
         return pool, fit_stack(pool, specs, rule, self.n_estimators)
 
+    @property
+    def member_weights_(self) -> Array:
+        """Weights of the members of a stack, (n_members, n_outputs)."""
+        if getattr(self, "_stack", None) is None:
+            raise AttributeError("member_weights_ exists once a stack is fitted.")
+        return self._stack.weights  # type: ignore[union-attr]
+
     def _set_stack(self, stack: MeanStack) -> None:
         self._stack = stack
-        self.members_, self.member_weights_ = stack.members, stack.weights
+        self.members_ = stack.members
 
     def _new_rows(self, X: Any, method: str) -> Array:
         """Check rows to predict: their features, and that their array library is that of fit."""
