@@ -12,7 +12,6 @@ from elmband.ensemble import (
     candidates,
     fit_stack,
     honest_errors,
-    in_parallel,
     neurons_for,
     stacking_weights,
 )
@@ -301,9 +300,3 @@ def test_neurons_grow_with_rows_up_to_a_limit():
     counts = [neurons_for(n) for n in (10, 1000, 10_000, 10**5, 10**9)]
     assert counts == sorted(counts)
     assert counts[-1] < 5000
-
-
-def test_parallel_work_keeps_its_order_and_its_errors():
-    assert in_parallel(lambda k: k**2, range(7)) == [k**2 for k in range(7)]
-    with pytest.raises(ZeroDivisionError):
-        in_parallel(lambda k: 1 // k, range(3))

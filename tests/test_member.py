@@ -3,7 +3,7 @@ import pytest
 
 from elmband._arrays import to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer, Neurons
-from elmband.member import Judged, fit_member
+from elmband.member import Judged, fit_members
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling
 from elmband.solve import alpha_grid
@@ -19,6 +19,11 @@ Y_ALL = 5 + 0.3 * H_ALL @ RNG.standard_normal(L) + 2 * RNG.standard_normal(60)
 S_ALL = RNG.uniform(0.2, 3, size=60)
 TRIPLES = np.arange(60) // 3
 NOISE = RNG.uniform(0.5, 2, size=(60, 1))
+
+
+def fit_member(rows, judged, features, rule, eps):
+    (fitted,) = fit_members(rows, judged, [features], rule, eps)
+    return fitted
 
 
 def ridge_with_intercept(H, y, gamma, s):

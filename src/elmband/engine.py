@@ -1,9 +1,23 @@
-"""Where sums run: at present one chunk after the other in the calling thread."""
+"""Where sums run: chunks in threads, each with one BLAS thread.
 
-from collections.abc import Callable, Iterable
+Results are added in the order of the chunks, so that the sum does not depend on how many threads
+there are or which of them is the fastest.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import copy_context
 from functools import reduce
+from itertools import chain, islice
 from operator import add
+from os import cpu_count
+from threading import local
 from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from threadpoolctl import threadpool_limits
 
 from elmband.moments import Chunk
 
@@ -15,8 +29,60 @@ class Summable(Protocol):
 
 
 S = TypeVar("S", bound=Summable)
+R = TypeVar("R")
+
+# Threads of an engine do not start engines of their own.
+_here = local()
 
 
 def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S]) -> S:
-    """Add up what `chunk_map` makes of every chunk."""
-    return reduce(add, map(chunk_map, rows))
+    """Add up what `chunk_map` makes of every chunk.
+
+    NumPy chunks run in threads while the next ones are being read. Other array libraries have
+    threads or devices of their own: their chunks run one after the other.
+    """
+    chunks = iter(rows)
+    first = list(islice(chunks, 2))
+    if len(first) == 2 and isinstance(first[0].X, np.ndarray):
+        results = in_threads(chunk_map, chain(first, chunks))
+    else:
+        results = map(chunk_map, chain(first, chunks))
+    return reduced(results)
+
+
+def reduced(results: Iterable[S]) -> S:
+    """Add up one after the other."""
+    return reduce(add, results)
+
+
+def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R]:
+    """Yield what `function` makes of every item, in their order; few items are held at a time."""
+    workers = cpu_count() or 1
+    if workers < 2 or getattr(_here, "busy", False):
+        yield from map(function, items)
+        return
+    pending: deque[Future[R]] = deque()
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(1, user_api="blas"))
+        pool = ThreadPoolExecutor(workers, initializer=lambda: setattr(_here, "busy", True))
+        stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+        for item in items:
+            # The caller's context, for settings such as np.errstate.
+            pending.append(pool.submit(copy_context().run, function, item))
+            if len(pending) > workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+def for_all(function: Callable[[Any], R], items: Sequence[Any]) -> list[R]:
+    """Run `function` for every item: in threads where that keeps them busy.
+
+    Where the last round would leave most threads idle, the items run one after the other and
+    leave the threads to BLAS.
+    """
+    workers = cpu_count() or 1
+    rounds = -(-len(items) // workers)
+    if len(items) < 2 or len(items) < 0.8 * rounds * workers:
+        return [function(item) for item in items]
+    return list(in_threads(function, items))

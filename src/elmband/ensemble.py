@@ -7,18 +7,15 @@ neurons, and stacked again.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from os import cpu_count
 from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
-from threadpoolctl import threadpool_limits
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.hidden import FeatureMap, LayerSpec
-from elmband.member import FittedMember, Judged, fit_member
+from elmband.member import FittedMember, Judged, fit_members
 from elmband.moments import Chunk
 from elmband.output_layer import AlphaRule
 from elmband.rows import ArrayRows
@@ -29,7 +26,12 @@ from elmband.scaling import Scaling
 CANDIDATE_ROWS = 1500
 JUDGED_ROWS = 2000
 _CANDIDATE_NEURONS = 400
+# Members trained on all rows: at most so many, of those with such a share of the weight.
 _FINAL_MEMBERS = 3
+_LEAST_SHARE = 0.15
+_NEURONS_PER_ROOT = 13
+_NEURONS_PER_DEGREE = 12
+_MOST_NEURONS = 2500
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
@@ -53,9 +55,13 @@ def candidates(n_neurons: int) -> list[LayerSpec]:
     ]
 
 
-def neurons_for(n_rows: int) -> int:
-    """Return the number of neurons of a member trained on all of many rows."""
-    return int(np.clip(13 * np.sqrt(n_rows), _CANDIDATE_NEURONS, 2500))
+def neurons_for(n_rows: int, degrees: float = np.inf) -> int:
+    """Return the number of neurons of a member trained on all of many rows.
+
+    A candidate that used few degrees of freedom gains nothing from many neurons.
+    """
+    most = min(_NEURONS_PER_ROOT * np.sqrt(n_rows), _NEURONS_PER_DEGREE * degrees, _MOST_NEURONS)
+    return int(max(most, _CANDIDATE_NEURONS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +185,16 @@ class Stack:
             total = total + part(fitted) * self.weights[number, :][None, :]
         return total
 
-    def best_specs(self, count: int, n_neurons: int) -> list[LayerSpec]:
-        """Return the specifications of the members with most weight, with other neuron counts."""
+    def best_specs(self, count: int) -> list[tuple[LayerSpec, float]]:
+        """Return the members with most weight and how many degrees of freedom each of them used.
+
+        Members with little weight are left out.
+        """
         weights = to_numpy(self.weights).sum(axis=1)
         best = np.argsort(-weights, kind="stable")[:count]
-        return [self.specs[k].resized(n_neurons) for k in best]
+        worth = weights[best] >= _LEAST_SHARE * weights.sum()
+        worth[0] = True
+        return [(self.specs[k], self.fitted[k].degrees) for k in best[worth]]
 
 
 def fit_stack(
@@ -199,9 +210,10 @@ def fit_stack(
         rows = ArrayRows(*judged.rows, chunk_size=pool.rows.chunk_size)
         stack = _stacked(pool, rows, (judged, index), candidates(_CANDIDATE_NEURONS), rule)
         if len(rows) < n:
-            specs = stack.best_specs(most or _FINAL_MEMBERS, neurons_for(n))
+            best = stack.best_specs(most or _FINAL_MEMBERS)
+            specs = [spec.resized(neurons_for(n, degrees)) for spec, degrees in best]
         elif most is not None and most < len(stack.specs):
-            specs = stack.best_specs(most, _CANDIDATE_NEURONS)
+            specs = [spec for spec, _ in stack.best_specs(most)]
         else:
             return stack
     largest = max(spec.n_neurons for spec in specs)
@@ -217,12 +229,8 @@ def _stacked(
 ) -> Stack:
     """Train every member on `rows`, stack them, and drop those without weight."""
     judged, index = sample
-
-    def train(number: int) -> FittedMember:
-        features = pool.draw(specs[number], number)
-        return fit_member(rows, judged, features, rule, pool.eps)
-
-    fitted = in_parallel(train, range(len(specs)))
+    layers = [pool.draw(spec, number) for number, spec in enumerate(specs)]
+    fitted = fit_members(rows, judged, layers, rule, pool.eps)
     Y = double(judged.rows.Y)
     weights = stacking_weights(Y, [f.left.left_out for f in fitted], judged.s)
     kept = [k for k in range(len(specs)) if weights[k].max() > 0]
@@ -297,12 +305,3 @@ def row_weights(rows: Chunk) -> Array:
     """Return the weights of rows in float64, ones where there are none."""
     xp = namespace(rows.Y)
     return xp.ones_like(double(rows.Y[:, 0])) if rows.s is None else double(rows.s)
-
-
-def in_parallel(function: Callable[[int], Any], numbers: Sequence[int]) -> list[Any]:
-    """Run `function` for every number in threads, each with one BLAS thread."""
-    workers = min(cpu_count() or 1, len(numbers))
-    if workers < 2:
-        return [function(number) for number in numbers]
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as executor:
-        return list(executor.map(function, numbers))

@@ -26,8 +26,7 @@ def _sigmoid(T: Array) -> Array:
 
 
 def _relu(T: Array) -> Array:
-    xp = namespace(T)
-    return xp.where(T > 0, T, xp.zeros_like(T))
+    return namespace(T).clip(T, min=0.0)
 
 
 PROJECTIONS: dict[str, Callable[[Array], Array]] = {
@@ -91,13 +90,26 @@ class Neurons:
 
     def __call__(self, Z: Array) -> Array:
         """Return the outputs of these neurons, one column each."""
+        if self.kind == "rbf_l2":
+            return self._gaussian(Z)
         if self.kind in SQUARED_DISTANCES:
             squares = SQUARED_DISTANCES[str(self.kind)](Z, self.weights)
             return namespace(Z).exp(-0.5 * squares / self.bias**2)
-        preactivation = Z @ self.weights + self.bias
+        preactivation = Z @ self.weights
+        preactivation += self.bias
         if isinstance(self.kind, str):
             return PROJECTIONS[self.kind](preactivation)
         return self._own(self.kind, preactivation)
+
+    def _gaussian(self, Z: Array) -> Array:
+        """Return exp(-½ ‖z - c‖² / b²), the exponent by a single product of wider matrices."""
+        xp = namespace(Z)
+        narrow = 1 / self.bias**2
+        centres = xp.sum(self.weights**2, axis=0)
+        wide = xp.concat([Z, xp.sum(Z**2, axis=1)[:, None], xp.ones_like(Z[:, :1])], axis=1)
+        rows = [self.weights * narrow, -0.5 * narrow[None, :], (-0.5 * centres * narrow)[None, :]]
+        exponent = wide @ xp.concat(rows, axis=0)
+        return xp.exp(xp.clip(exponent, max=0.0))
 
     @staticmethod
     def _own(function: Callable[[Array], Array], preactivation: Array) -> Array:

@@ -12,6 +12,7 @@ out together, e_g = (I - H_g P H_gᵀ S_g)⁻¹ r_g. Where neurons outnumber row
 from the eigenvectors of √S HHᵀ √S without cancellation, as in `elmband.dual`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -20,10 +21,13 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_numpy
 from elmband.hidden import FeatureMap
-from elmband.moments import Chunk, Gram, Moments, gram
+from elmband.moments import Chunk, Gram, Moments, Several, gram
 from elmband.output_layer import AlphaRule
 from elmband.rows import ArrayRows
 from elmband.solve import alpha_grid, best_alpha, check_finite
+
+# Rows whose groups are solved for at once: a bound on memory.
+_BLOCK_ROWS = 1000
 
 
 class Judged(NamedTuple):
@@ -132,17 +136,21 @@ class EigenRows:
         return r / self.rest(alphas) if self.labels is None else self._blocks(r, alphas)
 
     def _blocks(self, r: Array, alphas: Array) -> Array:
+        """Return (I - H_g P H_gᵀ S_g)⁻¹ r_g of all groups, those of equal size at once."""
         U, s = to_numpy(double(self.U)), to_numpy(self.s)
         d, residuals = to_numpy(self.weights(alphas)), to_numpy(r)
         out = np.empty_like(residuals)
         assert self.labels is not None
-        _, numbers = np.unique(self.labels, return_inverse=True)
-        order = np.argsort(numbers, kind="stable")
-        for rows in np.split(order, np.cumsum(np.bincount(numbers))[:-1]):
-            for j in range(residuals.shape[1]):
-                block = (U[rows] * d[:, j % d.shape[1]]) @ U[rows].T + 1 / self.n
-                system = np.eye(len(rows)) - block * s[rows]
-                out[rows, j] = np.linalg.solve(system, residuals[rows, j])
+        _, numbers, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
+        groups = np.split(np.argsort(numbers.reshape(-1), kind="stable"), np.cumsum(counts)[:-1])
+        for size in np.unique(counts):
+            same = np.stack([group for group in groups if len(group) == size])
+            for part in np.array_split(same, -(-same.size // _BLOCK_ROWS)):
+                Ug, sg, rg = U[part], s[part][:, None, :], residuals[part]
+                for j in range(residuals.shape[1]):
+                    block = (Ug * d[:, j % d.shape[1]]) @ Ug.transpose(0, 2, 1) + 1 / self.n
+                    system = np.eye(size) - block * sg
+                    out[part, j] = np.linalg.solve(system, rg[:, :, j, None])[:, :, 0]
         return place(out, r)
 
 
@@ -193,19 +201,47 @@ class FittedMember(NamedTuple):
     eigen: EigenRows
     left: LeftOut
 
+    @property
+    def degrees(self) -> float:
+        """Effective degrees of freedom Σ λ / (λ + γ), of the output that uses most."""
+        xp = namespace(self.eigen.values)
+        shares = self.eigen.values[:, None] * self.eigen.weights(self.member.alpha)
+        return float(xp.max(xp.sum(shares, axis=0)))
 
-def fit_member(
-    rows: ArrayRows, sample: Judged, features: FeatureMap, rule: AlphaRule, eps: float
-) -> FittedMember:
+
+def fit_members(
+    rows: ArrayRows, sample: Judged, layers: Sequence[FeatureMap], rule: AlphaRule, eps: float
+) -> list[FittedMember]:
     """Train on all rows; choose γ by leaving the sampled rows out, or by `rule`.
 
-    Where rows do not outnumber neurons, the sample must be all of them.
+    The sums of all members that need them are taken in one pass. Where rows do not outnumber
+    neurons, the sample must be all of them.
     """
+    summed = [k for k, features in enumerate(layers) if len(rows) > features.hidden.n_neurons]
+    sums: dict[int, HiddenSums] = {}
+    if summed and len(rows) > sample.rows.X.shape[0]:
+
+        def chunk_map(chunk: Chunk) -> Several:
+            return Several(tuple(hidden_sums(layers[k](chunk)) for k in summed))
+
+        sums = dict(zip(summed, engine.total(rows, chunk_map).parts, strict=True))
+
+    def fit(k: int) -> FittedMember:
+        known = sums.get(k)
+        if known is None and k in summed:
+            known = engine.total(rows, lambda chunk: hidden_sums(layers[k](chunk)))
+        return _fit_member(sample, layers[k], known, rule, eps)
+
+    return engine.for_all(fit, range(len(layers)))
+
+
+def _fit_member(
+    sample: Judged, features: FeatureMap, sums: HiddenSums | None, rule: AlphaRule, eps: float
+) -> FittedMember:
     H = features.apply(sample.rows.X)
     Y, s = double(sample.rows.Y), sample.s
     xp = namespace(H)
-    if len(rows) > H.shape[1]:
-        sums = engine.total(rows, lambda chunk: hidden_sums(features(chunk)))
+    if sums is not None:
         check_finite(float(xp.sum(sums.columns)))
         n, mean, intercept = sums.gram.n, sums.columns / sums.gram.n, sums.targets / sums.gram.n
         centre = cast(mean, H.dtype)

@@ -1,7 +1,7 @@
 """The sums a fit is made of: small frozen values that add up chunk by chunk."""
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from elmband._arrays import Array, double, namespace
 
@@ -28,7 +28,11 @@ class Chunk(NamedTuple):
 
     @property
     def weighted(self) -> tuple[Array, Array]:
-        """X and Y with every row multiplied by the root of its weight."""
+        """X and Y with every row multiplied by the root of its weight.
+
+        Products of these with themselves take half the arithmetic of products with one side
+        weighted.
+        """
         if self.s is None:
             return self.X, self.Y
         root = namespace(self.s).sqrt(self.s)[:, None]
@@ -51,6 +55,16 @@ class Pieces(Moments):
     def joined(self) -> Array:
         """Return the values of all rows as one array."""
         return namespace(*self.parts).concat(self.parts, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Several(Moments):
+    """Sums of several kinds over the same rows, each of which adds up by itself."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +92,15 @@ def target_sums(rows: Chunk) -> TargetSums:
 
     Products run in the dtype of the chunk, the results are float64.
     """
-    H, Y = rows.weighted
-    return TargetSums(rows.n, double(H.T @ Y), namespace(Y).sum(double(Y) ** 2, axis=0))
+    return _target_sums(rows.n, *rows.weighted)
 
 
 def gram(rows: Chunk) -> Gram:
     """Sum s·hᵀh as well."""
-    H, _ = rows.weighted
-    sums = target_sums(rows)
+    H, Y = rows.weighted
+    sums = _target_sums(rows.n, H, Y)
     return Gram(sums.n, sums.HtY, sums.YtY, double(H.T @ H))
+
+
+def _target_sums(n: float, H: Array, Y: Array) -> TargetSums:
+    return TargetSums(n, double(H.T @ Y), namespace(Y).sum(double(Y) ** 2, axis=0))

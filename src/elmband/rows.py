@@ -8,13 +8,19 @@ from elmband.moments import Chunk
 
 # Large enough to keep matrix products efficient, small enough for float32 products summed in
 # float64 to stay within 3e-5 of a float64 reference.
-DEFAULT_CHUNK_SIZE = 8192
+DEFAULT_CHUNK_SIZE = 4096
 
 
 def chunk_slices(n_rows: int, chunk_size: int) -> Iterator[slice]:
-    """Cut `n_rows` rows into slices of at most `chunk_size`."""
-    for start in range(0, n_rows, chunk_size):
-        yield slice(start, min(start + chunk_size, n_rows))
+    """Cut `n_rows` rows into slices of nearly equal length, at most `chunk_size`.
+
+    Where one slice is not enough there is a multiple of four, to keep as many threads busy.
+    """
+    count = -(-n_rows // chunk_size)
+    if count > 1:
+        count = min(-(-count // 4) * 4, n_rows)
+    for k in range(count):
+        yield slice(n_rows * k // count, n_rows * (k + 1) // count)
 
 
 @dataclass(frozen=True, eq=False)
