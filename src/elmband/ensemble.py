@@ -25,13 +25,13 @@ from elmband.scaling import Scaling
 # Rows that candidates are compared on, and rows that a large fit is judged on.
 CANDIDATE_ROWS = 1500
 JUDGED_ROWS = 2000
-_CANDIDATE_NEURONS = 400
+_CANDIDATE_NEURONS = 360
 # Members trained on all rows: at most so many, of those with such a share of the weight.
 _FINAL_MEMBERS = 3
 _LEAST_SHARE = 0.15
 _NEURONS_PER_ROOT = 13
 _NEURONS_PER_DEGREE = 12
-_MOST_NEURONS = 2500
+_MOST_NEURONS = 2000
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5

@@ -214,23 +214,19 @@ def fit_members(
 ) -> list[FittedMember]:
     """Train on all rows; choose γ by leaving the sampled rows out, or by `rule`.
 
-    The sums of all members that need them are taken in one pass. Where rows do not outnumber
-    neurons, the sample must be all of them.
+    Where the sample is not all rows, the sums of all members are taken in one pass, and rows
+    must outnumber neurons.
     """
-    summed = [k for k, features in enumerate(layers) if len(rows) > features.hidden.n_neurons]
-    sums: dict[int, HiddenSums] = {}
-    if summed and len(rows) > sample.rows.X.shape[0]:
+    sums: Sequence[HiddenSums | None] = [None] * len(layers)
+    if len(rows) > sample.rows.X.shape[0]:
 
         def chunk_map(chunk: Chunk) -> Several:
-            return Several(tuple(hidden_sums(layers[k](chunk)) for k in summed))
+            return Several(tuple(hidden_sums(features(chunk)) for features in layers))
 
-        sums = dict(zip(summed, engine.total(rows, chunk_map).parts, strict=True))
+        sums = engine.total(rows, chunk_map).parts
 
     def fit(k: int) -> FittedMember:
-        known = sums.get(k)
-        if known is None and k in summed:
-            known = engine.total(rows, lambda chunk: hidden_sums(layers[k](chunk)))
-        return _fit_member(sample, layers[k], known, rule, eps)
+        return _fit_member(sample, layers[k], sums[k], rule, eps)
 
     return engine.for_all(fit, range(len(layers)))
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, Scores
 from elmband.covariance import quadratic_form
@@ -169,7 +170,7 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     if not settings.symmetric:
         shares += [xp.astype(side * e > 0, e.dtype) for side in (1, -1)]
     targets = [(detail.merged(squares * share), detail.merged(share)) for share in shares]
-    uncertainty = [mean_uncertainty(f, q) for f in stack.fitted]
+    uncertainty = engine.for_all(lambda fitted: mean_uncertainty(fitted, q), stack.fitted)
     covariances = tuple(u.covariance for u in uncertainty)
     std: Array = 0.0
     for k, u in enumerate(uncertainty):

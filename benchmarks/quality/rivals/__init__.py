@@ -35,6 +35,7 @@ class Method:
 
 _METHODS = (
     Method("elmband", "elm", "default", "elmband"),
+    Method("elmband-layer", "elm", "layer", "elmband"),
     Method("elmband-published", "elm", "published", "elmband"),
     Method("mapie-split", "mapie", "split", "mapie"),
     Method("mapie-cv+", "mapie", "cv_plus", "mapie"),

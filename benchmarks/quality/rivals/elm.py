@@ -15,6 +15,14 @@ def default(
     return _run(ELMIntervalRegressor(random_state=seed), X_train, y_train, X_test, levels)
 
 
+def layer(
+    X_train: Floats, y_train: Floats, X_test: Floats, levels: Sequence[float], seed: int
+) -> Prediction:
+    """Run a single layer of 200 tanh neurons, everything else as it comes."""
+    model = ELMIntervalRegressor(n_neurons=200, random_state=seed)
+    return _run(model, X_train, y_train, X_test, levels)
+
+
 def published(
     X_train: Floats, y_train: Floats, X_test: Floats, levels: Sequence[float], seed: int
 ) -> Prediction:
