@@ -7,8 +7,6 @@ from scipy.optimize import minimize, nnls
 from elmband import engine
 from elmband._arrays import to_numpy
 from elmband.ensemble import (
-    Distinct,
-    Pool,
     candidates,
     fit_stack,
     honest_errors,
@@ -18,6 +16,7 @@ from elmband.ensemble import (
 from elmband.hidden import LayerSpec
 from elmband.member import Judged
 from elmband.moments import Chunk
+from elmband.pool import Pool
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling, column_moments
 
@@ -44,7 +43,7 @@ def standardised(X, Y, s=None):
 
 def pool_of(X, Y, s=None, labels=None, seed=3):
     rows, inputs = standardised(X, Y, s)
-    return Pool.of(rows, inputs, labels, seed, 2.0**-52)
+    return Pool.of(rows, inputs, labels, 500, seed, 2.0**-52)
 
 
 def judged(s, folds=None):
@@ -147,79 +146,6 @@ def test_without_folds_all_rows_share_their_weights():
     np.testing.assert_allclose(actual[:, 0], target[:, 0] - weights[:, 0] @ P, rtol=1e-10)
 
 
-def test_equal_rows_are_merged_with_mean_targets_and_summed_weights():
-    keys = np.array([9, 4, 9, 7, 4, 9], dtype=np.uint64)
-    inputs = np.array([[1.0, 2], [3, 4], [1, 2], [5, 6], [3, 4], [1, 2]])
-    targets = np.array([[1.0, 10], [2, 20], [3, 30], [4, 40], [5, 50], [6, 60]])
-    s = np.array([1.0, 2, 3, 4, 5, 6])
-    distinct = Distinct.of(ArrayRows(inputs, targets, s), keys)
-    assert len(distinct.rows) == 3
-    for row, target, weight in zip(*distinct.rows.whole(), strict=True):
-        same = (inputs == row).all(axis=1)
-        assert weight == s[same].sum()
-        np.testing.assert_allclose(target, s[same] @ targets[same] / weight)
-    np.testing.assert_array_equal(distinct.rows.X[distinct.owner], inputs)
-    np.testing.assert_array_equal(distinct.Y, targets)
-    np.testing.assert_array_equal(distinct.s, s)
-
-
-def test_rows_that_are_all_different_stay_as_they_are():
-    rows = ArrayRows(X, Y)
-    distinct = Distinct.of(rows, np.arange(N, 0, -1).astype(np.uint64))
-    assert distinct.rows is rows
-    np.testing.assert_array_equal(distinct.owner, np.arange(N))
-    np.testing.assert_array_equal(distinct.s, 1)
-
-
-def test_merged_rows_keep_the_library_of_their_arrays(xp):
-    keys = np.array([1, 0, 1], dtype=np.uint64)
-    rows = ArrayRows(*(xp.asarray(a) for a in (X[:3], Y[:3], S[:3])))
-    expected = Distinct.of(ArrayRows(X[:3], Y[:3], S[:3]), keys)
-    actual = Distinct.of(rows, keys)
-    for mine, theirs in zip(actual.rows.whole(), expected.rows.whole(), strict=True):
-        assert type(mine) is type(rows.X)
-        np.testing.assert_allclose(to_numpy(mine), theirs)
-
-
-def chosen_rows(pool, size):
-    sample, index = pool.judged(size)
-    np.testing.assert_array_equal(pool.rows.X[index], sample.rows.X)
-    return {tuple(row) for row in sample.rows.X}, sample
-
-
-@pytest.mark.parametrize("labels", [None, LABELS], ids=["single rows", "groups"])
-@given(st.permutations(range(N)), st.integers(1, N + 10))
-def test_judged_rows_depend_on_the_rows_and_not_on_their_order(labels, order, size):
-    order = np.array(order)
-    one, _ = chosen_rows(pool_of(X, Y, labels=labels), size)
-    moved = labels if labels is None else labels[order]
-    other, _ = chosen_rows(pool_of(X[order], Y[order], labels=moved), size)
-    assert one == other
-    assert len(one) == min(size, N) if labels is None else len(one) >= min(size, N)
-
-
-@given(st.integers(1, N))
-def test_judged_groups_are_whole_and_lie_in_one_fold(size):
-    _, sample = chosen_rows(pool_of(X, Y, labels=LABELS), size)
-    labels, counts = np.unique(sample.labels, return_counts=True)
-    np.testing.assert_array_equal(counts, [(label == LABELS).sum() for label in labels])
-    if sample.folds is not None:
-        for label in labels:
-            assert len(np.unique(sample.folds[sample.labels == label])) == 1
-
-
-def test_folds_are_several_and_of_similar_size():
-    _, sample = chosen_rows(pool_of(X, Y), N)
-    counts = np.unique(sample.folds, return_counts=True)[1]
-    assert len(counts) >= 3
-    assert counts.min() > 0.3 * N / len(counts)
-
-
-def test_another_seed_judges_other_rows():
-    one, other = (chosen_rows(pool_of(X, Y, seed=seed), 40)[0] for seed in (3, 4))
-    assert len(one & other) < 30
-
-
 def fitted(X, Y, s=None, labels=None, specs=SPECS):
     return fit_stack(pool_of(X, Y, s, labels), specs, "loo")
 
@@ -276,7 +202,7 @@ def test_labels_leave_whole_groups_out():
 def test_every_library_gives_the_same(xp, labels):
     expected = fitted(X, Y, S, labels)
     rows, inputs = standardised(*(xp.asarray(a) for a in (X, Y, S)))
-    pool = Pool.of(rows, inputs, labels, 3, 2.0**-52)
+    pool = Pool.of(rows, inputs, labels, 500, 3, 2.0**-52)
     stack = fit_stack(pool, SPECS, "loo")
     np.testing.assert_allclose(to_numpy(stack.weights), expected.weights, rtol=1e-7)
     np.testing.assert_allclose(to_numpy(stack.honest), expected.honest, rtol=1e-6, atol=1e-8)
@@ -285,7 +211,8 @@ def test_every_library_gives_the_same(xp, labels):
 def test_candidates_are_stacked_to_something_better_than_each_of_them():
     pool = pool_of(X, Y)
     stack = fit_stack(pool, None, "loo")
-    together = np.mean(stack.combined(lambda f: f.left.left_out) ** 2)
+    lacking = (1 - stack.weights.sum(axis=0)) * stack.judged.rows.Y
+    together = np.mean((stack.combined(lambda f: f.left.left_out) + lacking) ** 2)
     alone = [np.mean(f.left.left_out**2) for f in stack.fitted]
     assert together <= 1.001 * min(alone)
     assert all(spec in candidates(spec.n_neurons) for spec in stack.specs)

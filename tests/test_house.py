@@ -29,6 +29,7 @@ ROOMS = [
     "bootstrap",
     "select",
     "member",
+    "pool",
     "uncertainty",
     "ensemble",
     "calibrate",

@@ -22,7 +22,8 @@ NOISE = RNG.uniform(0.5, 2, size=(60, 1))
 
 
 def fit_member(rows, judged, features, rule, eps):
-    (fitted,) = fit_members(rows, judged, [features], rule, eps)
+    everyone = judged.rows.X.shape[0] == len(rows)
+    (fitted,) = fit_members(None if everyone else rows, judged, [features], rule, eps)
     return fitted
 
 
@@ -166,7 +167,7 @@ def test_a_sample_of_judged_rows_has_the_errors_that_all_rows_give(labels, weigh
     part, whole = (
         fit(H_ALL, Y_ALL, 0.5, s, labels=labels, judged=index) for index in (judged, None)
     )
-    np.testing.assert_allclose(part.member.coef, whole.member.coef, rtol=1e-12)
+    np.testing.assert_allclose(part.member.coef, whole.member.coef, rtol=1e-10)
     for name in ("residuals", "left_out", "leverage", "rest"):
         mine, theirs = (getattr(fitted.left, name) for fitted in (part, whole))
         np.testing.assert_allclose(mine, theirs[judged], rtol=1e-9)

@@ -3,8 +3,9 @@ import pytest
 
 from elmband import engine
 from elmband._arrays import to_numpy
-from elmband.ensemble import Pool, fit_stack
+from elmband.ensemble import fit_stack
 from elmband.hidden import LayerSpec
+from elmband.pool import Pool
 from elmband.predictive import Detail, NoiseSettings, fit_predictive, output_scores, with_mean
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling, column_moments
@@ -22,7 +23,7 @@ def stacked(X, Y, s=None, rule="loo", specs=SPECS):
     """Return the pool and the stack of rows whose targets are taken as they are."""
     rows = ArrayRows(X, Y, s, chunk_size=50)
     inputs = Scaling.from_moments(engine.total(rows, lambda c: column_moments(c.X, c.s)))
-    pool = Pool.of(rows, inputs, None, 3, 2.0**-52)
+    pool = Pool.of(rows, inputs, None, 500, 3, 2.0**-52)
     return pool, fit_stack(pool, specs, rule)
 
 

@@ -7,20 +7,17 @@ neurons, and stacked again.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from elmband._arrays import Array, double, namespace, place, to_numpy
-from elmband.hidden import FeatureMap, LayerSpec
+from elmband._arrays import Array, double, place, to_numpy
+from elmband.hidden import LayerSpec
 from elmband.member import FittedMember, Judged, fit_members
-from elmband.moments import Chunk
 from elmband.output_layer import AlphaRule
-from elmband.rows import ArrayRows
-from elmband.sample import RowSample, row_keys
-from elmband.scaling import Scaling
+from elmband.pool import Pool
 
 # Rows that candidates are compared on, and rows that a large fit is judged on.
 CANDIDATE_ROWS = 1500
@@ -32,15 +29,11 @@ _LEAST_SHARE = 0.15
 _NEURONS_PER_ROOT = 13
 _NEURONS_PER_DEGREE = 12
 _MOST_NEURONS = 2000
+# Rows that a pool must hold to place the largest of these layers and to judge it.
+POOL_ROWS = max(CANDIDATE_ROWS, JUDGED_ROWS, _MOST_NEURONS)
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
-# Neurons are placed this far off the training rows, towards others: a row that a neuron sits on
-# is predicted better than a new one, and would flatter the layer when left out.
-_OFF_ROW = 0.15
-# Errors that noise and multipliers are learned from come from γ and weights chosen on other folds.
-_FOLDS = 5
-_LEAST_FOLDED = 25
 
 
 def candidates(n_neurons: int) -> list[LayerSpec]:
@@ -62,105 +55,6 @@ def neurons_for(n_rows: int, degrees: float = np.inf) -> int:
     """
     most = min(_NEURONS_PER_ROOT * np.sqrt(n_rows), _NEURONS_PER_DEGREE * degrees, _MOST_NEURONS)
     return int(max(most, _CANDIDATE_NEURONS))
-
-
-@dataclass(frozen=True, eq=False)
-class Distinct:
-    """Rows of which each is met once, with the targets of the rows that it stands for.
-
-    Equal rows have equal predictions, so they enter with their mean target and the sum of their
-    weights; leaving one out leaves all of them out. `owner` tells the distinct row of every
-    original one.
-    """
-
-    rows: ArrayRows
-    Y: Array
-    s: Array
-    owner: np.ndarray[Any, np.dtype[np.int64]]
-
-    @classmethod
-    def of(cls, rows: ArrayRows, keys: np.ndarray[Any, np.dtype[np.uint64]]) -> "Distinct":
-        """Merge rows with equal keys."""
-        Y, s = double(rows.Y), row_weights(rows.whole())
-        names, owner = np.unique(keys, return_inverse=True)
-        owner = owner.reshape(-1).astype(np.int64)
-        if len(names) == len(keys):
-            return cls(rows, Y, s, np.arange(len(keys)))
-        weights = to_numpy(s)
-        total = np.bincount(owner, weights)
-
-        def means(array: Array) -> Array:
-            columns = to_numpy(double(array)).T
-            merged = [np.bincount(owner, weights * column) / total for column in columns]
-            return place(np.stack(merged, axis=1), array)
-
-        merged = replace(rows, X=means(double(rows.X)), Y=means(rows.Y), s=place(total, rows.Y))
-        return cls(merged, Y, s, owner)
-
-
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """Training rows, and what is needed to draw and judge members on them."""
-
-    distinct: Distinct
-    inputs: Scaling
-    order: np.ndarray[Any, np.dtype[np.uint64]]
-    labels: np.ndarray[Any, Any] | None
-    centres: RowSample
-    seed: int
-    eps: float
-
-    @classmethod
-    def of(cls, rows: ArrayRows, inputs: Scaling, labels: Any, seed: int, eps: float) -> "Pool":
-        """Hash the rows; equal rows, or rows with equal `labels`, are left out together."""
-        Z = to_numpy(double(inputs(rows.X)))
-        keys = row_keys(Z, seed)
-        names, first = np.unique(keys, return_index=True)
-        most = max(neurons_for(len(keys)), CANDIDATE_ROWS)
-        centres = RowSample(most, names[:most], Z[first[:most]])
-        if labels is None:
-            kept = names if len(names) < len(keys) else keys
-            order = (kept << np.uint64(32)) | (kept >> np.uint64(32))
-            # Rows that neurons are placed at would flatter them: they are judged last.
-            order = order >> np.uint64(1) | (kept <= centres.keys[-1]).astype(
-                np.uint64
-            ) << np.uint64(63)
-            return cls(Distinct.of(rows, keys), inputs, order, None, centres, seed, eps)
-        distinct = Distinct(rows, double(rows.Y), row_weights(rows.whole()), np.arange(len(keys)))
-        _, numbers = np.unique(labels, return_inverse=True)
-        shuffled = np.random.default_rng(seed).permutation(int(numbers.max()) + 1)
-        order = shuffled[numbers.reshape(-1)].astype(np.uint64)
-        return cls(distinct, inputs, order, labels, centres, seed, eps)
-
-    @property
-    def rows(self) -> ArrayRows:
-        """The distinct rows."""
-        return self.distinct.rows
-
-    def judged(self, size: int) -> tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]:
-        """Return about `size` rows, with whole labels, that depend on the rows alone.
-
-        The second result is their positions.
-        """
-        index = np.arange(len(self.order))
-        if len(index) > size:
-            index = np.flatnonzero(self.order <= np.sort(self.order)[size - 1])
-        xp = namespace(self.rows.X)
-        where = place(index, self.rows.X, xp.int64)
-        s = None if self.rows.s is None else xp.take(self.rows.s, where, axis=0)
-        X, Y = (xp.take(a, where, axis=0) for a in (self.rows.X, self.rows.Y))
-        chunk = Chunk(X, Y, s)
-        labels = None if self.labels is None else self.labels[index]
-        folds = None
-        if len(index) >= _LEAST_FOLDED:
-            folds = (self.order[index] % np.uint64(_FOLDS)).astype(np.int64)
-        return Judged(chunk, row_weights(chunk), labels, folds), index
-
-    def draw(self, spec: LayerSpec, number: int) -> FeatureMap:
-        """Draw the layer of member `number`."""
-        n_features = int(self.rows.X.shape[1])
-        hidden = spec.draw(n_features, self.seed + number, self.centres.near(_OFF_ROW))
-        return FeatureMap(self.inputs, hidden).to(self.rows.X, self.rows.Y.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,32 +98,35 @@ def fit_stack(
 
     `most` limits how many are selected.
     """
-    n = len(pool.rows)
     if specs is None:
-        judged, index = pool.judged(CANDIDATE_ROWS)
-        rows = ArrayRows(*judged.rows, chunk_size=pool.rows.chunk_size)
-        stack = _stacked(pool, rows, (judged, index), candidates(_CANDIDATE_NEURONS), rule)
-        if len(rows) < n:
+        sample = pool.judged(CANDIDATE_ROWS)
+        stack = _stacked(pool, sample, candidates(_CANDIDATE_NEURONS), rule, whole=True)
+        if len(sample[1]) < pool.n_distinct:
             best = stack.best_specs(most or _FINAL_MEMBERS)
-            specs = [spec.resized(neurons_for(n, degrees)) for spec, degrees in best]
+            specs = [spec.resized(neurons_for(pool.n_distinct, d)) for spec, d in best]
         elif most is not None and most < len(stack.specs):
             specs = [spec for spec, _ in stack.best_specs(most)]
         else:
             return stack
     largest = max(spec.n_neurons for spec in specs)
-    return _stacked(pool, pool.rows, pool.judged(max(JUDGED_ROWS, largest)), specs, rule)
+    return _stacked(pool, pool.judged(max(JUDGED_ROWS, largest)), specs, rule)
 
 
 def _stacked(
     pool: Pool,
-    rows: ArrayRows,
     sample: tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]],
     specs: Sequence[LayerSpec],
     rule: AlphaRule,
+    *,
+    whole: bool = False,
 ) -> Stack:
-    """Train every member on `rows`, stack them, and drop those without weight."""
+    """Train every member, stack them, and drop those without weight.
+
+    They are trained on all rows, or on the sample only where it shall stand for the `whole`.
+    """
     judged, index = sample
     layers = [pool.draw(spec, number) for number, spec in enumerate(specs)]
+    rows = None if whole or len(index) == pool.n_distinct else pool.training
     fitted = fit_members(rows, judged, layers, rule, pool.eps)
     Y = double(judged.rows.Y)
     weights = stacking_weights(Y, [f.left.left_out for f in fitted], judged.s)
@@ -299,9 +196,3 @@ def _nonnegative(
     root = np.linalg.cholesky(products + ridge * np.eye(len(against)))
     solution, _ = nnls(root.T, np.linalg.solve(root, against))
     return np.asarray(solution)
-
-
-def row_weights(rows: Chunk) -> Array:
-    """Return the weights of rows in float64, ones where there are none."""
-    xp = namespace(rows.Y)
-    return xp.ones_like(double(rows.Y[:, 0])) if rows.s is None else double(rows.s)

@@ -12,7 +12,7 @@ out together, e_g = (I - H_g P H_gᵀ S_g)⁻¹ r_g. Where neurons outnumber row
 from the eigenvectors of √S HHᵀ √S without cancellation, as in `elmband.dual`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -23,7 +23,6 @@ from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_n
 from elmband.hidden import FeatureMap
 from elmband.moments import Chunk, Gram, Moments, Several, gram
 from elmband.output_layer import AlphaRule
-from elmband.rows import ArrayRows
 from elmband.solve import alpha_grid, best_alpha, check_finite
 
 # Rows whose groups are solved for at once: a bound on memory.
@@ -210,15 +209,19 @@ class FittedMember(NamedTuple):
 
 
 def fit_members(
-    rows: ArrayRows, sample: Judged, layers: Sequence[FeatureMap], rule: AlphaRule, eps: float
+    rows: Iterable[Chunk] | None,
+    sample: Judged,
+    layers: Sequence[FeatureMap],
+    rule: AlphaRule,
+    eps: float,
 ) -> list[FittedMember]:
     """Train on all rows; choose γ by leaving the sampled rows out, or by `rule`.
 
-    Where the sample is not all rows, the sums of all members are taken in one pass, and rows
-    must outnumber neurons.
+    `rows` is None where the sample is all there are. Else the sums of all members are taken in
+    one pass, and rows must outnumber neurons.
     """
     sums: Sequence[HiddenSums | None] = [None] * len(layers)
-    if len(rows) > sample.rows.X.shape[0]:
+    if rows is not None:
 
         def chunk_map(chunk: Chunk) -> Several:
             return Several(tuple(hidden_sums(features(chunk)) for features in layers))

@@ -17,12 +17,13 @@ from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, Scores
 from elmband.covariance import quadratic_form
-from elmband.ensemble import Pool, Stack
+from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.member import Judged, Member
 from elmband.moments import Chunk
 from elmband.noise.log import LogNoise, NoiseVariance
 from elmband.noise.parts import Parts
+from elmband.pool import Pool
 from elmband.sample import sample_rows
 from elmband.scaling import Scaling
 from elmband.uncertainty import mean_uncertainty, with_ones
@@ -125,7 +126,7 @@ class Detail:
         mean = double(stack.judged.rows.Y)
         xp = namespace(mean)
         everyone = pool.distinct
-        position = np.full(len(everyone.rows), -1)
+        position = np.full(everyone.rows.X.shape[0], -1)
         position[stack.index] = np.arange(len(stack.index))
         rows = np.flatnonzero(position[everyone.owner] >= 0)
         owner = position[everyone.owner[rows]]

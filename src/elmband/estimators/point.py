@@ -9,7 +9,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
-from elmband.ensemble import Pool, Stack, fit_stack
+from elmband.ensemble import POOL_ROWS, Stack, fit_stack
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
@@ -24,6 +24,7 @@ from elmband.estimators._validate import (
 from elmband.hidden import Kind, LayerSpec, NeuronCounts
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
 from elmband.output_layer import AlphaRule
+from elmband.pool import Pool
 from elmband.predictive import MeanStack
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, chunk_slices
 from elmband.transform import Identity, TransformChoice, fit_transform
@@ -216,7 +217,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         scaled = standardised(rows, self._dtype)
         warn_constant(rows.Y, scaled.targets, self.target_transform_)
         eps = epsilon(self._dtype, namespace(rows.X))
-        pool = Pool.of(scaled.rows, scaled.inputs, labels, self._seed, eps)
+        size = max(POOL_ROWS, *(spec.n_neurons for spec in specs or ()), 0)
+        pool = Pool.of(scaled.rows, scaled.inputs, labels, size, self._seed, eps)
         self._targets = scaled.targets
         return pool, fit_stack(pool, specs, rule, self.n_estimators)
 

@@ -1,0 +1,239 @@
+"""The rows that a stack is placed at and judged on, sampled from any number of rows.
+
+A row is kept if the hash of its values is among the smallest: the sample depends on the rows
+alone, not on their order, and the samples of two parts merge into that of the whole.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from elmband import engine
+from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.hidden import FeatureMap, LayerSpec
+from elmband.member import Judged
+from elmband.moments import Chunk
+from elmband.rows import ArrayRows
+from elmband.sample import RowSample, row_keys
+from elmband.scaling import Scaling
+
+# Neurons are placed this far off the training rows, towards others: a row that a neuron sits on
+# is predicted better than a new one, and would flatter the layer when left out.
+_OFF_ROW = 0.15
+# Errors that noise and multipliers are learned from come from γ and weights chosen on other folds.
+_FOLDS = 5
+_LEAST_FOLDED = 25
+
+Keys = np.ndarray[Any, np.dtype[np.uint64]]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """All rows whose key is among the `size` smallest distinct ones, with their keys.
+
+    `complete` tells that no row has been dropped.
+    """
+
+    size: int
+    keys: Keys
+    rows: Chunk
+    complete: bool = True
+
+    def __add__(self, other: Self) -> Self:
+        xp = namespace(self.rows.X)
+        s = None
+        if self.rows.s is not None:
+            s = xp.concat([self.rows.s, other.rows.s])
+        X = xp.concat([self.rows.X, other.rows.X], axis=0)
+        Y = xp.concat([self.rows.Y, other.rows.Y], axis=0)
+        keys = np.concatenate([self.keys, other.keys])
+        both = type(self)(self.size, keys, Chunk(X, Y, s), self.complete and other.complete)
+        return both.cut()
+
+    def cut(self) -> Self:
+        """Drop the rows whose keys are not among the smallest."""
+        names = np.unique(self.keys)
+        if len(names) <= self.size:
+            return self
+        index = np.flatnonzero(self.keys <= names[self.size - 1])
+        return type(self)(self.size, self.keys[index], taken(self.rows, index), complete=False)
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct rows; where some were dropped, an estimate from the largest key."""
+        names = np.unique(self.keys)
+        if self.complete:
+            return len(names)
+        return int((self.size - 1) * 2.0**64 / float(names[-1]))
+
+
+def taken(rows: Chunk, index: np.ndarray[Any, Any]) -> Chunk:
+    """Return the rows at these positions."""
+    xp = namespace(rows.X)
+    where = place(index, rows.X, xp.int64)
+    return Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Rows of which each is met once, with the targets of the rows that it stands for.
+
+    Equal rows have equal predictions, so they enter with their mean target and the sum of their
+    weights; leaving one out leaves all of them out. `owner` tells the distinct row of every
+    original one.
+    """
+
+    rows: Chunk
+    Y: Array
+    s: Array
+    owner: np.ndarray[Any, np.dtype[np.int64]]
+
+    @classmethod
+    def of(cls, rows: Chunk, keys: Keys) -> Self:
+        """Merge rows with equal keys."""
+        Y, s = double(rows.Y), row_weights(rows)
+        names, owner = np.unique(keys, return_inverse=True)
+        owner = owner.reshape(-1).astype(np.int64)
+        if len(names) == len(keys):
+            return cls.unmerged(rows)
+        weights = to_numpy(s)
+        total = np.bincount(owner, weights)
+
+        def means(array: Array) -> Array:
+            columns = to_numpy(double(array)).T
+            merged = [np.bincount(owner, weights * column) / total for column in columns]
+            return place(np.stack(merged, axis=1), array)
+
+        merged = Chunk(means(double(rows.X)), means(rows.Y), place(total, rows.Y))
+        return cls(merged, Y, s, owner)
+
+    @classmethod
+    def unmerged(cls, rows: Chunk) -> Self:
+        """Take every row for itself."""
+        return cls(rows, double(rows.Y), row_weights(rows), np.arange(rows.X.shape[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All training rows, and a sample of them to draw and to judge members on.
+
+    `distinct` are the sampled rows, `order` the one in which they are to be judged, `labels` of
+    rows to leave out together. `n_distinct` counts the distinct rows of all.
+    """
+
+    rows: ArrayRows
+    distinct: Distinct
+    order: Keys
+    labels: np.ndarray[Any, Any] | None
+    n_distinct: int
+    centres: RowSample
+    inputs: Scaling
+    seed: int
+    eps: float
+
+    @classmethod
+    def of(
+        cls, rows: ArrayRows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float
+    ) -> Self:
+        """Sample `size` rows to place neurons at and as many others to judge them on.
+
+        Equal rows, or rows with equal `labels`, are kept and left out together.
+        """
+        if labels is not None:
+            return cls._labelled(rows, inputs, labels, size, seed, eps)
+
+        def chunk_map(chunk: Chunk) -> KeptRows:
+            return KeptRows(2 * size, _keys(chunk, inputs, seed), chunk).cut()
+
+        kept = engine.total(rows, chunk_map)
+        distinct = Distinct.of(kept.rows, kept.keys)
+        names, first = np.unique(kept.keys, return_index=True)
+        Z = to_numpy(double(inputs(taken(kept.rows, first[:size]).X)))
+        # The order of the distinct rows: by key where some are merged, else as they came.
+        met = names if len(names) < len(kept.keys) else kept.keys
+        order = ((met << np.uint64(32)) | (met >> np.uint64(32))) >> np.uint64(1)
+        # Rows that neurons are placed at would flatter them: they are judged last.
+        last = (met <= names[:size][-1]).astype(np.uint64) << np.uint64(63)
+        return cls(
+            rows=rows,
+            distinct=distinct,
+            order=order | last,
+            labels=None,
+            n_distinct=kept.n_distinct,
+            centres=RowSample(size, names[:size], Z),
+            inputs=inputs,
+            seed=seed,
+            eps=eps,
+        )
+
+    @classmethod
+    def _labelled(
+        cls, rows: ArrayRows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float
+    ) -> Self:
+        """Keep whole groups, in random order, until there are `size` rows."""
+        _, numbers = np.unique(labels, return_inverse=True)
+        shuffled = np.random.default_rng(seed).permutation(int(numbers.max()) + 1)
+        order = shuffled[numbers.reshape(-1)].astype(np.uint64)
+        index = _first(order, size)
+
+        def centres(chunk: Chunk) -> KeptRows:
+            return KeptRows(size, _keys(chunk, inputs, seed), chunk).cut()
+
+        kept = engine.total(rows, centres)
+        names, first = np.unique(kept.keys, return_index=True)
+        Z = to_numpy(double(inputs(taken(kept.rows, first).X)))
+        return cls(
+            rows=rows,
+            distinct=Distinct.unmerged(taken(rows.whole(), index)),
+            order=order[index],
+            labels=labels[index],
+            n_distinct=len(rows),
+            centres=RowSample(size, names, Z),
+            inputs=inputs,
+            seed=seed,
+            eps=eps,
+        )
+
+    @property
+    def training(self) -> ArrayRows:
+        """Rows to train on: the distinct ones where all are at hand, else all rows."""
+        if int(self.distinct.rows.X.shape[0]) < self.n_distinct:
+            return self.rows
+        return replace(self.rows, **self.distinct.rows._asdict())
+
+    def judged(self, size: int) -> tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]:
+        """Return about `size` rows, with whole labels, that depend on the rows alone.
+
+        The second result is their positions among the distinct rows of the sample.
+        """
+        index = _first(self.order, size)
+        chunk = taken(self.distinct.rows, index)
+        labels = None if self.labels is None else self.labels[index]
+        folds = None
+        if len(index) >= _LEAST_FOLDED:
+            folds = (self.order[index] % np.uint64(_FOLDS)).astype(np.int64)
+        return Judged(chunk, row_weights(chunk), labels, folds), index
+
+    def draw(self, spec: LayerSpec, number: int) -> FeatureMap:
+        """Draw the layer of member `number`."""
+        chunk = self.distinct.rows
+        hidden = spec.draw(int(chunk.X.shape[1]), self.seed + number, self.centres.near(_OFF_ROW))
+        return FeatureMap(self.inputs, hidden).to(chunk.X, chunk.Y.dtype)
+
+
+def _keys(chunk: Chunk, inputs: Scaling, seed: int) -> Keys:
+    return row_keys(to_numpy(double(inputs(chunk.X))), seed)
+
+
+def _first(order: Keys, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the positions of the rows that come first, `size` of them and what is equal."""
+    if len(order) <= size:
+        return np.arange(len(order))
+    return np.flatnonzero(order <= np.partition(order, size - 1)[size - 1])
+
+
+def row_weights(rows: Chunk) -> Array:
+    """Return the weights of rows in float64, ones where there are none."""
+    xp = namespace(rows.Y)
+    return xp.ones_like(double(rows.Y[:, 0])) if rows.s is None else double(rows.s)
