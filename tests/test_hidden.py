@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 import oracle
 from elmband._arrays import to_numpy
-from elmband.hidden import KINDS, LayerSpec
+from elmband.hidden import LayerSpec
+from elmband.neurons import KINDS
 from elmband.sample import sample_rows
 
 Z = np.random.default_rng(0).standard_normal((60, 4))

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, HiddenLayer, Neurons
+from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.member import Judged, fit_members
+from elmband.neurons import Neurons
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling
 from elmband.solve import alpha_grid

@@ -12,10 +12,14 @@ the HC2 covariance of the econometrics literature. A row of weight s counts s ti
 """
 
 from dataclasses import dataclass
+from typing import Self
 
-from elmband._arrays import Array, cast, double, namespace
+import numpy as np
+
+from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.moments import Chunk, Moments
 from elmband.output_layer import OutputLayer
+from elmband.triangular import squared_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,41 @@ def sandwich(layer: OutputLayer, meat: Meat) -> Array:
         else:
             slices.append(bread @ meat.sums[output, :, :] @ bread)
     return namespace(meat.sums).stack(slices)
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceRoot:
+    """C with Σ = C Cᵀ for every output, lower triangular, so that h Σ hᵀ = ‖hC‖².
+
+    Where Σ is singular to working precision there is none, and `factors` are Σ itself.
+    """
+
+    factors: Array
+    triangular: bool
+
+    @classmethod
+    def of(cls, covariance: Array) -> Self:
+        """Factorise Σ (m, L, L)."""
+        xp = namespace(covariance)
+        diagonal = xp.linalg.diagonal(covariance)
+        try:
+            roots = xp.linalg.cholesky(covariance)
+        except (np.linalg.LinAlgError, RuntimeError):
+            return cls(covariance, triangular=False)
+        # A pivot that rounding alone could have left says that there may be no root.
+        pivots = xp.linalg.diagonal(roots) ** 2
+        least = covariance.shape[-1] * 16 * epsilon(xp.float64, xp) * xp.max(diagonal)
+        if not bool(xp.all(pivots > least)):
+            return cls(covariance, triangular=False)
+        return cls(roots, triangular=True)
+
+    def quadratic(self, H: Array) -> Array:
+        """Return σ²(x) = h Σ hᵀ of every row and output, (n, m)."""
+        if not self.triangular:
+            return quadratic_form(H, self.factors)
+        outputs = range(self.factors.shape[0])
+        columns = [squared_lengths(H, self.factors[j, :, :], "lower") for j in outputs]
+        return namespace(H).stack(columns, axis=1)
 
 
 def quadratic_form(H: Array, covariance: Array) -> Array:

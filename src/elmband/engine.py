@@ -41,13 +41,17 @@ def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S]) -> S:
     NumPy chunks run in threads while the next ones are being read. Other array libraries have
     threads or devices of their own: their chunks run one after the other.
     """
-    chunks = iter(rows)
-    first = list(islice(chunks, 2))
-    if len(first) == 2 and isinstance(first[0].X, np.ndarray):
-        results = in_threads(chunk_map, chain(first, chunks))
-    else:
-        results = map(chunk_map, chain(first, chunks))
-    return reduced(results)
+    return reduced(on_chunks(chunk_map, rows))
+
+
+def on_chunks(function: Callable[[Any], R], chunks: Iterable[Any]) -> Iterator[R]:
+    """Yield what `function` makes of every chunk, or of every array, in their order."""
+    rest = iter(chunks)
+    first = list(islice(rest, 2))
+    together = chain(first, rest)
+    if len(first) < 2 or not isinstance(getattr(first[0], "X", first[0]), np.ndarray):
+        return map(function, together)
+    return in_threads(function, together)
 
 
 def reduced(results: Iterable[S]) -> S:

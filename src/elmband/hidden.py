@@ -1,130 +1,18 @@
 """The random hidden layer: drawn once in NumPy, applied on any array library."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from elmband._arrays import Array, cast, namespace, place
+from elmband._arrays import Array, namespace
 from elmband.moments import Chunk
+from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
 from elmband.sample import RowSample
 from elmband.scaling import Scaling
 
-Kind: TypeAlias = str | Callable[[Array], Array]
-NeuronCounts: TypeAlias = int | Mapping[Any, int]
 NumpyArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-
-
-def _tanh(T: Array) -> Array:
-    return namespace(T).tanh(T)
-
-
-def _sigmoid(T: Array) -> Array:
-    # The logistic function by way of tanh, which array libraries run several times faster.
-    return 0.5 + 0.5 * namespace(T).tanh(0.5 * T)
-
-
-def _relu(T: Array) -> Array:
-    return namespace(T).clip(T, min=0.0)
-
-
-PROJECTIONS: dict[str, Callable[[Array], Array]] = {
-    "linear": lambda T: T,
-    "tanh": _tanh,
-    "sigmoid": _sigmoid,
-    "relu": _relu,
-}
-
-
-def _squared_l2(Z: Array, C: Array) -> Array:
-    xp = namespace(Z)
-    squares = xp.sum(Z**2, axis=1)[:, None] + xp.sum(C**2, axis=0)[None, :] - 2 * (Z @ C)
-    return xp.where(squares > 0, squares, xp.zeros_like(squares))
-
-
-def _squared_l1(Z: Array, C: Array) -> Array:
-    return sum(namespace(Z).abs(gap) for gap in _gaps(Z, C)) ** 2
-
-
-def _squared_linf(Z: Array, C: Array) -> Array:
-    xp = namespace(Z)
-    largest = xp.zeros((Z.shape[0], C.shape[1]), dtype=Z.dtype, device=Z.device)
-    for gap in _gaps(Z, C):
-        largest = xp.maximum(largest, xp.abs(gap))
-    return largest**2
-
-
-def _gaps(Z: Array, C: Array) -> Any:
-    """Differences to all centres, one input column at a time: memory stays (n, L)."""
-    return (Z[:, k, None] - C[None, k, :] for k in range(Z.shape[1]))
-
-
-SQUARED_DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
-    "rbf_l1": _squared_l1,
-    "rbf_l2": _squared_l2,
-    "rbf_linf": _squared_linf,
-}
-
-KINDS = (*PROJECTIONS, *SQUARED_DISTANCES)
-
-
-@dataclass(frozen=True, eq=False)
-class Neurons:
-    """Neurons of one kind, on standardised inputs z.
-
-    - linear, tanh, sigmoid, relu and a user's function φ: h = φ(zW + b). As many linear neurons
-      as there are inputs pass the inputs through (W is the identity and b is zero).
-    - rbf_l1, rbf_l2, rbf_linf: h = exp(-½ ‖z - c‖² / b²) in that norm, with centres c, the
-      columns of W, taken from the training rows, and widths b.
-    """
-
-    kind: Kind
-    weights: Array
-    bias: Array
-
-    @property
-    def count(self) -> int:
-        """Number of neurons."""
-        return int(self.bias.shape[0])
-
-    def __call__(self, Z: Array) -> Array:
-        """Return the outputs of these neurons, one column each."""
-        if self.kind == "rbf_l2":
-            return self._gaussian(Z)
-        if self.kind in SQUARED_DISTANCES:
-            squares = SQUARED_DISTANCES[str(self.kind)](Z, self.weights)
-            return namespace(Z).exp(-0.5 * squares / self.bias**2)
-        preactivation = Z @ self.weights
-        preactivation += self.bias
-        if isinstance(self.kind, str):
-            return PROJECTIONS[self.kind](preactivation)
-        return self._own(self.kind, preactivation)
-
-    def _gaussian(self, Z: Array) -> Array:
-        """Return exp(-½ ‖z - c‖² / b²), the exponent by a single product of wider matrices."""
-        xp = namespace(Z)
-        narrow = 1 / self.bias**2
-        centres = xp.sum(self.weights**2, axis=0)
-        wide = xp.concat([Z, xp.sum(Z**2, axis=1)[:, None], xp.ones_like(Z[:, :1])], axis=1)
-        rows = [self.weights * narrow, -0.5 * narrow[None, :], (-0.5 * centres * narrow)[None, :]]
-        exponent = wide @ xp.concat(rows, axis=0)
-        return xp.exp(xp.clip(exponent, max=0.0))
-
-    @staticmethod
-    def _own(function: Callable[[Array], Array], preactivation: Array) -> Array:
-        H = function(preactivation)
-        if getattr(H, "shape", None) != preactivation.shape:
-            raise ValueError(
-                f"The neuron function {function!r} must return an array of the shape it is "
-                f"given, {preactivation.shape}; it returned {getattr(H, 'shape', type(H))}."
-            )
-        return cast(H, preactivation.dtype)
-
-    def to(self, like: Array, dtype: Any) -> Self:
-        """Return the same neurons on the library and device of `like`."""
-        weights, bias = place(self.weights, like, dtype), place(self.bias, like, dtype)
-        return replace(self, weights=weights, bias=bias)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +28,12 @@ class HiddenLayer:
 
     def __call__(self, Z: Array) -> Array:
         """Return hidden outputs H (n, L) of standardised inputs Z (n, d)."""
+        if isinstance(Z, np.ndarray):
+            H, start = np.empty((Z.shape[0], self.n_neurons), Z.dtype), 0
+            for block in self.blocks:
+                block.write(Z, H[:, start : start + block.count])
+                start += block.count
+            return H
         return namespace(Z).concat([block(Z) for block in self.blocks], axis=1)
 
     def to(self, like: Array, dtype: Any) -> Self:
@@ -252,7 +146,7 @@ class LayerSpec:
                 "more linear neurons than features add nothing."
             )
         if count == n_features:
-            return Neurons("linear", np.eye(n_features), np.zeros(count))
+            return Neurons("linear", np.eye(n_features), np.zeros(count), passes=True)
         return Neurons("linear", *self._projection(count, n_features, rng))
 
     def _projection(

@@ -56,7 +56,9 @@ class Scaling:
 
     def __call__(self, X: Array) -> Array:
         """Standardise columns, in the dtype of this scaling."""
-        return (cast(X, self.mean.dtype) - self.mean) / self.scale
+        Z = cast(X, self.mean.dtype) - self.mean
+        Z /= self.scale
+        return Z
 
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same map on the library and device of `like`."""

@@ -69,7 +69,7 @@ def keep(hidden: HiddenLayer, neurons: Indices) -> HiddenLayer:
         own = np.sort(neurons[(neurons >= start) & (neurons < start + block.count)]) - start
         if own.size:
             weights, bias = to_numpy(block.weights)[:, own], to_numpy(block.bias)[own]
-            blocks.append(replace(block, weights=weights, bias=bias))
+            blocks.append(replace(block, weights=weights, bias=bias, passes=False))
         start += block.count
     return HiddenLayer(tuple(blocks))
 

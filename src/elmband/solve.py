@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from elmband._arrays import Array, cast, namespace
+from elmband.triangular import squared_lengths
 
 # γ is searched over these multiples of the mean diagonal of HᵀH: three per decade.
 _GRID_DECADES = (-8, 3)
@@ -24,13 +25,20 @@ _TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class InverseFactor:
-    """P of every output j, as B diag(d_j) Bᵀ: `basis` is B (L, k), `weights` is d (k, m)."""
+    """P of every output j, as B diag(d_j) Bᵀ: `basis` is B (L, k), `weights` is d (k, m).
+
+    An `upper` triangular B has unit weights.
+    """
 
     basis: Array
     weights: Array
+    upper: bool = False
 
     def quadratic(self, H: Array) -> Array:
         """Return h P hᵀ of every row and output, (n, m)."""
+        if self.upper:
+            ones = cast(self.weights[:1, :], H.dtype)
+            return squared_lengths(H, self.basis, "upper")[:, None] * ones
         return (H @ cast(self.basis, H.dtype)) ** 2 @ cast(self.weights, H.dtype)
 
     def inverse(self, output: int) -> Array:
@@ -76,18 +84,21 @@ class Spectrum:
         return InverseFactor(self.vectors, self.weights(alpha))
 
 
-def given_alpha_factor(HtH: Array, alpha: Array, eps: float) -> InverseFactor:
+def given_alpha_factor(
+    HtH: Array, alpha: Array, eps: float, spectrum: Spectrum | None = None
+) -> InverseFactor:
     """Return P for one γ that all outputs share.
 
-    By Cholesky, unless γ is so small that HᵀH + γI may be singular to working precision.
+    By Cholesky, unless γ is so small that HᵀH + γI may be singular to working precision; then
+    from the `spectrum`.
     """
     xp = namespace(HtH)
     if float(alpha[0]) < 4 * eps * float(xp.linalg.trace(HtH)):
-        return Spectrum.of(HtH, eps).factor(alpha)
+        return (spectrum or Spectrum.of(HtH, eps)).factor(alpha)
     shifted = HtH + float(alpha[0]) * xp.eye(HtH.shape[0], dtype=HtH.dtype, device=HtH.device)
     basis = xp.linalg.inv(xp.linalg.cholesky(shifted)).T
     ones = xp.ones((HtH.shape[0], alpha.shape[0]), dtype=HtH.dtype, device=HtH.device)
-    return InverseFactor(basis, ones)
+    return InverseFactor(basis, ones, upper=True)
 
 
 def alpha_grid(trace: float, n_neurons: int, eps: float, like: Array) -> Array:

@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, HiddenLayer, Neurons
+from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.member import Judged
 from elmband.moments import Chunk
+from elmband.neurons import Neurons
 from elmband.noise.log import LogNoise, NoiseVariance
 from elmband.scaling import Scaling
 

@@ -14,8 +14,9 @@ from elmband.estimators._validate import (
 )
 from elmband.estimators._variance import VarianceParts
 from elmband.estimators.point import SINGLE_LAYER_NEURONS, ELMRegressor
-from elmband.hidden import FeatureMap, HiddenLayer, Kind, LayerSpec, NeuronCounts
+from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
+from elmband.neurons import Kind, NeuronCounts
 from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
@@ -240,7 +241,7 @@ precision, chunk_size, random_state
         """
         X = self._new_rows(X, "calibrate")
         Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
-        parts = self._parts(X)
+        parts = self._totals(X)
         T = self.target_transform_.forward(Y)
         e = (T - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
         self.calibration_ = Calibration("conformal", self._scores(e, parts, s))
@@ -274,7 +275,7 @@ precision, chunk_size, random_state
             raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
         levels = None if confidence_level is None else check_levels(confidence_level)
         X = self._new_rows(X, "predict")
-        parts = self._parts(X)
+        parts = self._totals(X)
         mean = self._shaped(self._in_units(parts.mean, X))
         if levels is not None:
             return mean, self._interval(parts, levels, X)
@@ -290,7 +291,7 @@ precision, chunk_size, random_state
         """
         levels = check_levels(confidence_level)
         X = self._new_rows(X, "predict_interval")
-        return self._interval(self._parts(X), levels, X)
+        return self._interval(self._totals(X), levels, X)
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
@@ -299,7 +300,7 @@ precision, chunk_size, random_state
         """
         levels = check_levels(quantiles, "quantiles")
         X = self._new_rows(X, "predict_quantiles")
-        parts = self._parts(X)
+        parts = self._totals(X)
         columns = [self._bounds(parts, abs(2 * q - 1), X)[int(q > 0.5)] for q in levels.values]
         values = namespace(X).stack(columns, axis=-1)
         values = values[..., 0] if levels.single else values
@@ -326,6 +327,18 @@ precision, chunk_size, random_state
             predictive = self._predictive
             return Parts(*self._by_chunk(X, lambda part: tuple(predictive.parts(part, z))))
         return Parts(*self._by_chunk(X, lambda part: self._squared_parts(part, z)))
+
+    def _totals(self, X: Array) -> Parts:
+        """Return the same where only the whole variance is asked for."""
+        if self._noise is None:
+            return self._parts(X)
+        noise = self._noise
+
+        def chunk_map(part: Array) -> tuple[Array, ...]:
+            H = self._features.apply(part)
+            return self._layer_mean(H), noise.total(part, H)
+
+        return Parts.alike(*self._by_chunk(X, chunk_map))
 
     def _squared_parts(self, X: Array, z: float) -> tuple[Array, ...]:
         assert self._noise is not None

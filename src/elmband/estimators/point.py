@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from elmband import engine
 from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
 from elmband.ensemble import POOL_ROWS, Stack, fit_stack
 from elmband.estimators._validate import (
@@ -21,8 +22,9 @@ from elmband.estimators._validate import (
     training_rows,
     warn_constant,
 )
-from elmband.hidden import Kind, LayerSpec, NeuronCounts
+from elmband.hidden import LayerSpec
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
+from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
 from elmband.predictive import MeanStack
@@ -245,7 +247,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> tuple[Array, ...]:
         """Join the arrays that `function` returns for every chunk of rows."""
         size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        results = [function(X[part, :]) for part in chunk_slices(X.shape[0], size)]
+        parts = [X[part, :] for part in chunk_slices(X.shape[0], size)]
+        results = list(engine.on_chunks(function, parts))
         return tuple(namespace(X).concat(parts, axis=0) for parts in zip(*results, strict=True))
 
     def _mean_of(self, X: Array) -> Array:

@@ -1,0 +1,149 @@
+"""Kinds of neurons, applied on any array library.
+
+A function that is given preactivations may overwrite them: nothing else holds them. On NumPy that
+saves a pass over memory, which costs as much as part of the matrix product.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from elmband._arrays import Array, cast, namespace, place
+
+Kind: TypeAlias = str | Callable[[Array], Array]
+NeuronCounts: TypeAlias = int | Mapping[Any, int]
+
+
+def _tanh(T: Array) -> Array:
+    return np.tanh(T, out=T) if isinstance(T, np.ndarray) else namespace(T).tanh(T)
+
+
+def _sigmoid(T: Array) -> Array:
+    # The logistic function by way of tanh, which array libraries run several times faster.
+    T *= 0.5
+    T = _tanh(T)
+    T *= 0.5
+    T += 0.5
+    return T
+
+
+def _relu(T: Array) -> Array:
+    return np.maximum(T, 0, out=T) if isinstance(T, np.ndarray) else namespace(T).clip(T, min=0.0)
+
+
+PROJECTIONS: dict[str, Callable[[Array], Array]] = {
+    "linear": lambda T: T,
+    "tanh": _tanh,
+    "sigmoid": _sigmoid,
+    "relu": _relu,
+}
+
+
+def _squared_l2(Z: Array, C: Array) -> Array:
+    xp = namespace(Z)
+    squares = xp.sum(Z**2, axis=1)[:, None] + xp.sum(C**2, axis=0)[None, :] - 2 * (Z @ C)
+    return xp.where(squares > 0, squares, xp.zeros_like(squares))
+
+
+def _squared_l1(Z: Array, C: Array) -> Array:
+    return sum(namespace(Z).abs(gap) for gap in _gaps(Z, C)) ** 2
+
+
+def _squared_linf(Z: Array, C: Array) -> Array:
+    xp = namespace(Z)
+    largest = xp.zeros((Z.shape[0], C.shape[1]), dtype=Z.dtype, device=Z.device)
+    for gap in _gaps(Z, C):
+        largest = xp.maximum(largest, xp.abs(gap))
+    return largest**2
+
+
+def _gaps(Z: Array, C: Array) -> Any:
+    """Differences to all centres, one input column at a time: memory stays (n, L)."""
+    return (Z[:, k, None] - C[None, k, :] for k in range(Z.shape[1]))
+
+
+SQUARED_DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
+    "rbf_l1": _squared_l1,
+    "rbf_l2": _squared_l2,
+    "rbf_linf": _squared_linf,
+}
+
+KINDS = (*PROJECTIONS, *SQUARED_DISTANCES)
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """Neurons of one kind, on standardised inputs z.
+
+    - linear, tanh, sigmoid, relu and a user's function φ: h = φ(zW + b). As many linear neurons
+      as there are inputs pass the inputs through (W is the identity and b is zero).
+    - rbf_l1, rbf_l2, rbf_linf: h = exp(-½ ‖z - c‖² / b²) in that norm, with centres c, the
+      columns of W, taken from the training rows, and widths b.
+
+    `passes` tells that W is the identity and b zero.
+    """
+
+    kind: Kind
+    weights: Array
+    bias: Array
+    passes: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of neurons."""
+        return int(self.bias.shape[0])
+
+    def __call__(self, Z: Array) -> Array:
+        """Return the outputs of these neurons, one column each."""
+        if self.passes:
+            return Z
+        if self.kind == "rbf_l2":
+            return self._gaussian(Z)
+        if self.kind in SQUARED_DISTANCES:
+            squares = SQUARED_DISTANCES[str(self.kind)](Z, self.weights)
+            return namespace(Z).exp(-0.5 * squares / self.bias**2)
+        return self._activated(Z @ self.weights)
+
+    def write(self, Z: Array, out: np.ndarray[Any, Any]) -> None:
+        """Write the outputs into columns of a NumPy array, without copies where possible."""
+        if self.passes or self.kind in SQUARED_DISTANCES:
+            out[...] = self(Z)
+            return
+        np.matmul(Z, self.weights, out=out)
+        H = self._activated(out)
+        if H is not out:
+            out[...] = H
+
+    def _activated(self, T: Array) -> Array:
+        """Add the bias and apply the function; T may be overwritten."""
+        T += self.bias
+        if isinstance(self.kind, str):
+            return PROJECTIONS[self.kind](T)
+        return self._own(self.kind, T)
+
+    def _gaussian(self, Z: Array) -> Array:
+        """Return exp(-½ ‖z - c‖² / b²), the exponent by a single product of wider matrices."""
+        xp = namespace(Z)
+        narrow = 1 / self.bias**2
+        centres = xp.sum(self.weights**2, axis=0)
+        wide = xp.concat([Z, xp.sum(Z**2, axis=1)[:, None], xp.ones_like(Z[:, :1])], axis=1)
+        rows = [self.weights * narrow, -0.5 * narrow[None, :], (-0.5 * centres * narrow)[None, :]]
+        exponent = wide @ xp.concat(rows, axis=0)
+        return xp.exp(xp.clip(exponent, max=0.0))
+
+    @staticmethod
+    def _own(function: Callable[[Array], Array], preactivation: Array) -> Array:
+        H = function(preactivation)
+        if getattr(H, "shape", None) != preactivation.shape:
+            raise ValueError(
+                f"The neuron function {function!r} must return an array of the shape it is "
+                f"given, {preactivation.shape}; it returned {getattr(H, 'shape', type(H))}."
+            )
+        return cast(H, preactivation.dtype)
+
+    def to(self, like: Array, dtype: Any) -> Self:
+        """Return the same neurons on the library and device of `like`."""
+        weights, bias = place(self.weights, like, dtype), place(self.bias, like, dtype)
+        return replace(self, weights=weights, bias=bias)

@@ -1,0 +1,24 @@
+"""Squared lengths of rows times a triangular matrix, at little more than half the arithmetic."""
+
+from typing import Literal, TypeAlias
+
+from elmband._arrays import Array, cast, namespace
+
+Shape: TypeAlias = Literal["upper", "lower"]
+
+# Columns of the matrix taken at once: narrower ones save more arithmetic and run less well.
+_BLOCK = 96
+
+
+def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
+    """Return ‖hF‖² of every row h of H (n, L), (n,); the zeros of F (L, L) are not touched."""
+    xp = namespace(H)
+    F = cast(F, H.dtype)
+    size = F.shape[1]
+    total: Array = 0.0
+    for start in range(0, size, _BLOCK):
+        stop = min(start + _BLOCK, size)
+        rows = slice(0, stop) if shape == "upper" else slice(start, size)
+        T = H[:, rows] @ F[rows, start:stop]
+        total = total + xp.vecdot(T, T)
+    return total
