@@ -26,7 +26,6 @@ _STEPS = 50
 _TOLERANCE = 1e-7
 # Deviances that agree to this are equal, and the larger γ is kept.
 _TIE = 1e-6
-_CAUTION = 0.5
 # Squared residuals this far below their mean say nothing more about the noise.
 _LEAST = 1e-6
 # Leaving a row out may not move its log-variance further than this: one step is a linearisation.
@@ -135,29 +134,21 @@ def _strengths(unit: float) -> list[float]:
 
 
 def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float, State, Array]:
-    """Return the γ to use, its solution and η of rows left out.
+    """Return the γ with the least deviance of rows left out, its solution and their η.
 
-    It is the largest γ whose deviance of rows left out exceeds the least one by no more than
-    `_CAUTION` standard errors of their difference: squared residuals are noisy, and noise that
-    is equal everywhere is the safer guess. Each γ starts from the solution of the one before.
+    Each γ starts from the solution of the one before.
     """
     xp = namespace(q)
     s, n = eigen.s, eigen.n
     state = (float(xp.log(s @ q / n)), xp.zeros_like(eigen.values))
-    path = []
+    path, deviances = [], []
     for gamma in strengths:
         state = _scoring(eigen, q, gamma, state)
         eta = _left_out(eigen, q, gamma, state)
-        path.append((gamma, state, eta, eta + q * xp.exp(-eta)))
-    least = min((entry[3] for entry in path), key=lambda deviance: float(s @ deviance))
-
-    def close(deviance: Array) -> bool:
-        more = deviance - least
-        mean = float(s @ more) / n
-        error = (max(float(s @ more**2) / n - mean**2, 0.0) / n) ** 0.5
-        return bool(mean <= _CAUTION * error + _TIE)
-
-    return next(entry[:3] for entry in path if close(entry[3]))
+        path.append((gamma, state, eta))
+        deviances.append(float(s @ (eta + q * xp.exp(-eta))) / n)
+    least = min(deviances)
+    return next(p for p, deviance in zip(path, deviances, strict=True) if deviance <= least + _TIE)
 
 
 def _scoring(eigen: EigenRows, q: Array, gamma: float, start: State) -> State:
