@@ -20,7 +20,7 @@ moment would matter for the skewness of the weights, which is not asked for.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from elmband import engine
 from elmband._arrays import Array, cast, double, namespace, place
 from elmband.moments import Chunk, Moments
 from elmband.output_layer import OutputLayer
-from elmband.rows import ArrayRows
+from elmband.rows import ArrayRows, Rows
 
 _WORD = 64
 
@@ -42,7 +42,7 @@ class Replicates(Moments):
 
 
 def wild_bootstrap(
-    rows: ArrayRows,
+    rows: Rows,
     to_hidden: Callable[[Chunk], Chunk],
     layer: OutputLayer,
     n_replicates: int = 200,
@@ -59,7 +59,7 @@ def wild_bootstrap(
 
     def chunk_map(chunk: Chunk) -> Replicates:
         first = int(chunk.Y[0, -1])
-        hidden = to_hidden(chunk._replace(Y=cast(chunk.Y[:, :-1], rows.Y.dtype)))
+        hidden = to_hidden(chunk._replace(Y=cast(chunk.Y[:, :-1], rows.dtype)))
         v = row_signs(first, int(chunk.X.shape[0]), n_replicates, seed)
         return replicate_sums(layer, hidden, place(v, hidden.X))
 
@@ -97,11 +97,12 @@ def row_signs(
     return 2 * bits.astype(np.int8) - 1
 
 
-def _numbered(rows: ArrayRows) -> ArrayRows:
+def _numbered(rows: Rows) -> ArrayRows:
     """Return rows whose numbers travel beside the targets, in float64 to stay exact."""
-    xp = namespace(rows.Y)
-    numbers = xp.arange(len(rows), dtype=xp.float64, device=rows.Y.device)[:, None]
-    return replace(rows, Y=xp.concat([double(rows.Y), numbers], axis=1))
+    X, Y, s = rows.whole()
+    xp = namespace(Y)
+    numbers = xp.arange(len(rows), dtype=xp.float64, device=Y.device)[:, None]
+    return ArrayRows(X, xp.concat([double(Y), numbers], axis=1), s)
 
 
 def _deviation(layer: OutputLayer, sums: Array, output: int) -> Array:

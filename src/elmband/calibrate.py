@@ -9,12 +9,16 @@ exchangeable rows, whatever the model.
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtri
+
+from elmband._arrays import Array, double, namespace, to_numpy
+from elmband.moments import Moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -86,6 +90,54 @@ class OutputScores(NamedTuple):
     both: Scores
     above: Scores
     below: Scores
+
+
+def output_scores(e: Array, totals: Sequence[Array], s: Array) -> OutputScores:
+    """Divide errors (n,) by the deviations of both tails, of the upper and of the lower one."""
+    weights = to_numpy(double(s))
+    return OutputScores(*(Scores.of(t, weights) for t in _standardised(e, totals)))
+
+
+def _standardised(e: Array, totals: Sequence[Array]) -> tuple[Floats, ...]:
+    xp = namespace(e)
+    both, above, below = (
+        to_numpy(double(e) / xp.sqrt(xp.clip(double(v), min=1e-300))) for v in totals
+    )
+    return np.abs(both), above, -below
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreBins(Moments):
+    """Weights of scores in narrow bins, for every output and tail, (m, 3, number of bins).
+
+    Bins count where rows are too many to be kept. Quantiles take the upper edge of a bin: they
+    err upwards, by less than 0.25 %.
+    """
+
+    weights: Floats
+
+    def scores(self) -> tuple[OutputScores, ...]:
+        """Return the scores of every output, each bin at its upper edge."""
+        edges = _edges()
+        return tuple(OutputScores(*(Scores.of(edges, w) for w in one)) for one in self.weights)
+
+
+def score_bins(e: Array, totals: Sequence[Array], s: Array | None) -> ScoreBins:
+    """Count the scores of rows with errors e (n, m) and variances of each tail, three (n, m)."""
+    weights = np.ones(e.shape[0]) if s is None else to_numpy(double(s))
+    edges = _edges()
+    outputs = []
+    for j in range(e.shape[1]):
+        scores = _standardised(e[:, j], [v[:, j] for v in totals])
+        places = (np.minimum(np.searchsorted(edges, t), len(edges) - 1) for t in scores)
+        outputs.append([np.bincount(place, weights, minlength=len(edges)) for place in places])
+    return ScoreBins(np.array(outputs))
+
+
+@cache
+def _edges() -> Floats:
+    """Return upper edges of bins: 0 for what is below, then 0.25 % apart from 1e-4 to 1e4."""
+    return np.concatenate([[0.0], np.geomspace(1e-4, 1e4, round(math.log(1e8) / 0.0025))])
 
 
 @dataclass(frozen=True, eq=False)

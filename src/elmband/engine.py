@@ -7,19 +7,21 @@ there are or which of them is the fastest.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
-from contextvars import copy_context
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar, copy_context
 from functools import reduce
 from itertools import chain, islice
 from operator import add
 from os import cpu_count
 from threading import local
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from elmband.checkpoint import Begun, Checkpoint
 from elmband.moments import Chunk
+from elmband.progress import Bar
 
 
 class Summable(Protocol):
@@ -35,13 +37,81 @@ R = TypeVar("R")
 _here = local()
 
 
-def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S]) -> S:
+class Job(NamedTuple):
+    """What goes on beside a long fit: a bar to show, and sums to keep; either may be None."""
+
+    bar: Bar | None = None
+    checkpoint: Checkpoint | None = None
+
+
+_job: ContextVar[Job | None] = ContextVar("job", default=None)
+
+
+@contextmanager
+def running(job: Job) -> Iterator[None]:
+    """Let all sums within the context show their progress and be kept."""
+    token = _job.set(job)
+    try:
+        yield
+    finally:
+        _job.reset(token)
+
+
+def seed_of_job(seed: int) -> int:
+    """Return the seed that a checkpoint began with, or this one."""
+    job = _job.get()
+    return seed if job is None or job.checkpoint is None else job.checkpoint.seed
+
+
+def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S], label: str = "") -> S:
     """Add up what `chunk_map` makes of every chunk.
 
     NumPy chunks run in threads while the next ones are being read. Other array libraries have
-    threads or devices of their own: their chunks run one after the other.
+    threads or devices of their own: their chunks run one after the other. The `label` says to
+    people what is being summed.
     """
-    return reduced(on_chunks(chunk_map, rows))
+    job = _job.get()
+    if job is None or job == Job() or not hasattr(rows, "chunks"):
+        return reduced(on_chunks(chunk_map, rows))
+    return _followed(job, rows, chunk_map, label)
+
+
+def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
+    """Add up, and tell of it: from where a checkpoint left off, chunk by chunk."""
+    kept = None if job.checkpoint is None else job.checkpoint.next_pass()
+    begun = None if kept is None else kept.load()
+    if begun is not None and begun.done:
+        return cast("S", begun.sums)
+    count, sums = (0, None) if begun is None else begun[:2]
+    sizes: deque[int] = deque()
+
+    def counted() -> Iterator[Chunk]:
+        for chunk in rows.chunks(count):
+            sizes.append(int(chunk.X.shape[0]))
+            yield chunk
+
+    if job.bar is not None:
+        job.bar.begin(label, _length(rows))
+    for result in on_chunks(chunk_map, counted()):
+        sums = result if sums is None else sums + result
+        count += 1
+        size = sizes.popleft()
+        if job.bar is not None:
+            job.bar.advance(size)
+        if kept is not None and kept.due:
+            kept.save(Begun(count, sums, done=False))
+    if kept is not None:
+        kept.save(Begun(count, sums, done=True))
+    assert sums is not None
+    return cast("S", sums)
+
+
+def _length(rows: Any) -> int | None:
+    """Return the number of rows, or None where no pass has counted them yet."""
+    try:
+        return len(rows)
+    except TypeError:
+        return None
 
 
 def on_chunks(function: Callable[[Any], R], chunks: Iterable[Any]) -> Iterator[R]:

@@ -6,11 +6,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import cast, double, epsilon, namespace, to_numpy
+from elmband._arrays import double, epsilon, namespace, to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
-from elmband.moments import Chunk, Gram
+from elmband.moments import Chunk, Gram, Several
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
-from elmband.rows import ArrayRows
+from elmband.rows import Rows
 from elmband.sample import RowSample, row_keys, sample_rows
 from elmband.scaling import Scaling, column_moments
 from elmband.select import Indices, Selection, keep, keep_sums, op_elm, select_count, trop_elm
@@ -32,7 +32,7 @@ class MeanModel:
     `selection` is None where all are kept.
     """
 
-    rows: ArrayRows
+    rows: Rows
     inputs: Scaling
     targets: Scaling
     hidden: HiddenLayer
@@ -41,31 +41,35 @@ class MeanModel:
     layer: OutputLayer
     eps: float
     selection: Selection | None = None
+    constant: tuple[bool, ...] = ()
 
 
 class Standardised(NamedTuple):
-    """Rows with standardised targets in the dtype of products, and the scalings."""
+    """Rows with standardised targets in the dtype of products, and the scalings.
 
-    rows: ArrayRows
+    `constant` tells for every output whether its targets are all equal.
+    """
+
+    rows: Rows
     inputs: Scaling
     targets: Scaling
+    constant: tuple[bool, ...]
 
 
-def standardised(raw: ArrayRows, dtype: Any) -> Standardised:
+def standardised(raw: Rows, dtype: Any) -> Standardised:
     """Find the scalings of raw rows in one pass, and scale the targets."""
-    inputs = Scaling.from_moments(engine.total(raw, lambda c: column_moments(c.X, c.s)))
-    targets = Scaling.from_moments(engine.total(raw, lambda c: column_moments(c.Y, c.s)))
-    rows = ArrayRows(
-        X=raw.X,
-        Y=cast(targets(raw.Y), dtype),
-        s=None if raw.s is None else cast(raw.s, dtype),
-        chunk_size=raw.chunk_size,
-    )
-    return Standardised(rows, inputs, targets)
+
+    def chunk_map(chunk: Chunk) -> Several:
+        return Several((column_moments(chunk.X, chunk.s), column_moments(chunk.Y, chunk.s)))
+
+    of_inputs, of_targets = engine.total(raw, chunk_map, "scales").parts
+    inputs, targets = Scaling.from_moments(of_inputs), Scaling.from_moments(of_targets)
+    constant = tuple(bool(flat) for flat in to_numpy(of_targets.constant))
+    return Standardised(raw.scaled(targets, dtype), inputs, targets, constant)
 
 
 def fit_mean(
-    raw: ArrayRows,
+    raw: Rows,
     spec: LayerSpec,
     rule: AlphaRule,
     dtype: Any,
@@ -73,10 +77,10 @@ def fit_mean(
     selection: SelectionMethod | None = None,
 ) -> MeanModel:
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
-    rows, inputs, targets = standardised(raw, dtype)
+    rows, inputs, targets, constant = standardised(raw, dtype)
     hidden = draw_hidden(raw, inputs, spec, seed)
-    features = FeatureMap(inputs, hidden).to(raw.X, dtype)
-    eps = epsilon(dtype, namespace(raw.X))
+    features = FeatureMap(inputs, hidden).to(raw.like, dtype)
+    eps = epsilon(dtype, namespace(raw.like))
     problem, chosen = RidgeProblem(rows, features, hidden.n_neurons, eps), None
     if selection is None:
         sums = None if problem.dual else problem.gram()
@@ -86,7 +90,7 @@ def fit_mean(
         )
         hidden = keep(hidden, chosen.neurons)
     layer = problem.solve_dual(rule) if sums is None else problem.solve(rule, sums)
-    return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps, chosen)
+    return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps, chosen, constant)
 
 
 class Narrowed(NamedTuple):
@@ -118,27 +122,27 @@ def narrowed(
         alpha = rule if isinstance(rule, float) else None
         selection = select_count(problem, sums, alpha, folds=folds)
     kept = FeatureMap(features.inputs, keep(features.hidden, selection.neurons))
-    kept = kept.to(problem.rows.X, problem.rows.Y.dtype)
+    kept = kept.to(problem.rows.like, problem.rows.dtype)
     problem = replace(problem, to_hidden=kept, n_neurons=kept.hidden.n_neurons)
     kept_sums = None if problem.dual else keep_sums(sums, np.sort(selection.neurons))
     return Narrowed(problem, kept, kept_sums, selection)
 
 
-def row_folds(rows: ArrayRows, inputs: Scaling, seed: int) -> Indices:
+def row_folds(rows: Rows, inputs: Scaling, seed: int) -> Indices:
     """Return the fold of every row, at random but by its values alone: equal rows share a fold."""
-    keys = row_keys(to_numpy(double(inputs(rows.X))), seed)
+    keys = row_keys(to_numpy(double(inputs(rows.whole().X))), seed)
     _, ranks = np.unique(keys, return_inverse=True)
     folds: Indices = ranks.reshape(-1).astype(np.int64) % _FOLDS
     return folds
 
 
-def draw_hidden(raw: ArrayRows, inputs: Scaling, spec: LayerSpec, seed: int) -> HiddenLayer:
+def draw_hidden(raw: Rows, inputs: Scaling, spec: LayerSpec, seed: int) -> HiddenLayer:
     """Draw neurons; RBF centres come from a sample of the rows."""
-    n_features = raw.X.shape[1]
+    n_features = int(raw.like.shape[1])
     if not spec.n_centres:
         return spec.draw(n_features, seed)
 
     def sampled(chunk: Chunk) -> RowSample:
         return sample_rows(inputs(chunk.X), spec.n_centres, seed)
 
-    return spec.draw(n_features, seed, engine.total(raw, sampled))
+    return spec.draw(n_features, seed, engine.total(raw, sampled, "centres"))

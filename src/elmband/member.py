@@ -226,7 +226,7 @@ def fit_members(
         def chunk_map(chunk: Chunk) -> Several:
             return Several(tuple(hidden_sums(features(chunk)) for features in layers))
 
-        sums = engine.total(rows, chunk_map).parts
+        sums = engine.total(rows, chunk_map, "sums").parts
 
     def fit(k: int) -> FittedMember:
         return _fit_member(sample, layers[k], sums[k], rule, eps)

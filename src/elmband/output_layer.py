@@ -13,7 +13,7 @@ from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.dual import RowSpectrum
 from elmband.moments import Chunk, Gram, Moments, gram
-from elmband.rows import ArrayRows
+from elmband.rows import Rows
 from elmband.solve import (
     InverseFactor,
     Spectrum,
@@ -25,7 +25,8 @@ from elmband.solve import (
     given_alpha_factor,
 )
 
-AlphaRule: TypeAlias = float | Literal["loo", "gcv"]
+# "auto" means "loo" for rows in memory, and "gcv" for rows that another pass would have to read.
+AlphaRule: TypeAlias = float | Literal["auto", "loo", "gcv"]
 
 # The dual form is used up to this many rows per neuron.
 _DUAL_RATIO = 1.25
@@ -127,7 +128,7 @@ def _sum_errors(residuals: Array, s: Array | None) -> SquaredErrors:
 class RidgeProblem:
     """Rows, the hidden layer of L neurons that maps them, and the rounding unit of products."""
 
-    rows: ArrayRows
+    rows: Rows
     to_hidden: Callable[[Chunk], Chunk]
     n_neurons: int
     eps: float
@@ -139,11 +140,13 @@ class RidgeProblem:
 
     def gram(self) -> Gram:
         """Sum up, in one pass, what the primal solution needs."""
-        return engine.total(self.rows, lambda chunk: gram(self.to_hidden(chunk)))
+        return engine.total(self.rows, lambda chunk: gram(self.to_hidden(chunk)), "sums")
 
     def solve(self, rule: AlphaRule, sums: Gram, spectrum: Spectrum | None = None) -> OutputLayer:
         """Solve in the primal form; a `spectrum` known from the same H is used again."""
         xp = namespace(sums.HtH)
+        if rule == "auto":
+            rule = "loo" if self.rows.in_memory else "gcv"
         trace = float(xp.linalg.trace(sums.HtH))
         check_finite(trace)
         if isinstance(rule, float):
@@ -172,7 +175,7 @@ class RidgeProblem:
         def errors(chunk: Chunk) -> SquaredErrors:
             return leave_one_out_errors(self.to_hidden(chunk), spectrum, sums.HtY, alphas)
 
-        return engine.total(self.rows, errors).squares
+        return engine.total(self.rows, errors, "leave-one-out").squares
 
     def solve_dual(self, rule: AlphaRule, spectrum: RowSpectrum | None = None) -> OutputLayer:
         """Solve in the dual form, with all rows at once."""

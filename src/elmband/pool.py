@@ -4,7 +4,7 @@ A row is kept if the hash of its values is among the smallest: the sample depend
 alone, not on their order, and the samples of two parts merge into that of the whole.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +13,8 @@ from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.member import Judged
-from elmband.moments import Chunk
-from elmband.rows import ArrayRows
+from elmband.moments import Chunk, Moments
+from elmband.rows import ArrayRows, Rows
 from elmband.sample import RowSample, row_keys
 from elmband.scaling import Scaling
 
@@ -29,7 +29,7 @@ Keys = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 @dataclass(frozen=True, eq=False)
-class KeptRows:
+class KeptRows(Moments):
     """All rows whose key is among the `size` smallest distinct ones, with their keys.
 
     `complete` tells that no row has been dropped.
@@ -122,7 +122,7 @@ class Pool:
     rows to leave out together. `n_distinct` counts the distinct rows of all.
     """
 
-    rows: ArrayRows
+    rows: Rows
     distinct: Distinct
     order: Keys
     labels: np.ndarray[Any, Any] | None
@@ -133,9 +133,7 @@ class Pool:
     eps: float
 
     @classmethod
-    def of(
-        cls, rows: ArrayRows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float
-    ) -> Self:
+    def of(cls, rows: Rows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float) -> Self:
         """Sample `size` rows to place neurons at and as many others to judge them on.
 
         Equal rows, or rows with equal `labels`, are kept and left out together.
@@ -146,7 +144,7 @@ class Pool:
         def chunk_map(chunk: Chunk) -> KeptRows:
             return KeptRows(2 * size, _keys(chunk, inputs, seed), chunk).cut()
 
-        kept = engine.total(rows, chunk_map)
+        kept = engine.total(rows, chunk_map, "sample")
         distinct = Distinct.of(kept.rows, kept.keys)
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first[:size]).X)))
@@ -169,7 +167,7 @@ class Pool:
 
     @classmethod
     def _labelled(
-        cls, rows: ArrayRows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float
+        cls, rows: Rows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float
     ) -> Self:
         """Keep whole groups, in random order, until there are `size` rows."""
         _, numbers = np.unique(labels, return_inverse=True)
@@ -180,7 +178,7 @@ class Pool:
         def centres(chunk: Chunk) -> KeptRows:
             return KeptRows(size, _keys(chunk, inputs, seed), chunk).cut()
 
-        kept = engine.total(rows, centres)
+        kept = engine.total(rows, centres, "sample")
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first).X)))
         return cls(
@@ -196,11 +194,11 @@ class Pool:
         )
 
     @property
-    def training(self) -> ArrayRows:
+    def training(self) -> Rows:
         """Rows to train on: the distinct ones where all are at hand, else all rows."""
         if int(self.distinct.rows.X.shape[0]) < self.n_distinct:
             return self.rows
-        return replace(self.rows, **self.distinct.rows._asdict())
+        return ArrayRows(*self.distinct.rows)
 
     def judged(self, size: int) -> tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]:
         """Return about `size` rows, with whole labels, that depend on the rows alone.

@@ -15,7 +15,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
-from elmband.calibrate import OutputScores, Scores
+from elmband.calibrate import OutputScores, output_scores
 from elmband.covariance import quadratic_form
 from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
@@ -236,20 +236,6 @@ def _fit_side(
         uncertainty=xp.where(
             inside, xp.take(known.uncertainty, taken, axis=0), everyone.uncertainty
         ),
-    )
-
-
-def output_scores(e: Array, totals: Sequence[Array], s: Array) -> OutputScores:
-    """Divide errors (n,) by the deviations of both tails, of the upper and of the lower one."""
-    xp = namespace(e)
-    weights = to_numpy(double(s))
-    both, above, below = (
-        to_numpy(double(e) / xp.sqrt(xp.clip(double(v), min=1e-300))) for v in totals
-    )
-    return OutputScores(
-        both=Scores.of(abs(both), weights),
-        above=Scores.of(above, weights),
-        below=Scores.of(-below, weights),
     )
 
 

@@ -1,10 +1,12 @@
-"""Rows held in memory, handed out chunk by chunk."""
+"""Rows as chunks that can be had again and again: arrays in memory, or whatever is read anew."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
-from elmband._arrays import Array
+from elmband._arrays import Array, cast
 from elmband.moments import Chunk
+from elmband.scaling import Scaling
 
 # Large enough to keep matrix products efficient, small enough for float32 products summed in
 # float64 to stay within 3e-5 of a float64 reference.
@@ -23,6 +25,59 @@ def chunk_slices(n_rows: int, chunk_size: int) -> Iterator[slice]:
         yield slice(n_rows * k // count, n_rows * (k + 1) // count)
 
 
+class Source(Protocol):
+    """What rows can be read from, over and over."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, once a pass has counted them."""
+        ...
+
+    def chunks(self, chunk_size: int | None = None, start: int = 0) -> Iterator[Chunk]:
+        """Read all rows once, but for the first `start` chunks."""
+        ...
+
+
+class Rows(Protocol):
+    """Rows to train on."""
+
+    @property
+    def like(self) -> Array:
+        """An empty array (0, d) of their library and device."""
+        ...
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of targets and of products."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows can be had as a whole."""
+        ...
+
+    @property
+    def chunk_size(self) -> int:
+        """Rows of a chunk at most."""
+        ...
+
+    def __iter__(self) -> Iterator[Chunk]: ...
+
+    def __len__(self) -> int: ...
+
+    def chunks(self, start: int = 0) -> Iterator[Chunk]:
+        """Hand out the chunks, but for the first `start` of them."""
+        ...
+
+    def scaled(self, targets: Scaling, dtype: Any) -> "Rows":
+        """Return the same rows with standardised targets and weights in `dtype`."""
+        ...
+
+    def whole(self) -> Chunk:
+        """Return all rows as one chunk."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class ArrayRows:
     """Arrays as a re-iterable sequence of chunks, without a copy of the whole."""
@@ -32,14 +87,87 @@ class ArrayRows:
     s: Array | None = None
     chunk_size: int = DEFAULT_CHUNK_SIZE
 
+    @property
+    def like(self) -> Array:
+        """An empty array of the library of X."""
+        return self.X[:0, :]
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of Y."""
+        return self.Y.dtype
+
+    @property
+    def in_memory(self) -> bool:
+        """Arrays are."""
+        return True
+
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def __iter__(self) -> Iterator[Chunk]:
-        for part in chunk_slices(len(self), self.chunk_size):
+        return self.chunks()
+
+    def chunks(self, start: int = 0) -> Iterator[Chunk]:
+        """Hand out the chunks, but for the first `start` of them."""
+        for part in list(chunk_slices(len(self), self.chunk_size))[start:]:
             s = None if self.s is None else self.s[part]
             yield Chunk(self.X[part, :], self.Y[part, :], s)
+
+    def scaled(self, targets: Scaling, dtype: Any) -> Self:
+        """Return the same rows with standardised targets and weights in `dtype`."""
+        s = None if self.s is None else cast(self.s, dtype)
+        return replace(self, Y=cast(targets(self.Y), dtype), s=s)
 
     def whole(self) -> Chunk:
         """All rows as one chunk."""
         return Chunk(self.X, self.Y, self.s)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamRows:
+    """Rows that are read anew for every pass.
+
+    Targets are transformed by `forward`, and standardised by `targets` where it is known.
+    """
+
+    source: Source
+    like: Array
+    dtype: Any
+    forward: Callable[[Array], Array]
+    chunk_size: int
+    targets: Scaling | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        """These are not."""
+        return False
+
+    def __len__(self) -> int:
+        n = self.source.n_rows
+        if n is None:
+            raise TypeError("Rows are counted once a pass over them is complete.")
+        return n
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self.chunks()
+
+    def chunks(self, start: int = 0) -> Iterator[Chunk]:
+        """Read the chunks, but for the first `start` of them."""
+        for chunk in self.source.chunks(self.chunk_size, start):
+            Y, s = self.forward(chunk.Y), chunk.s
+            if self.targets is not None:
+                Y = cast(self.targets(Y), self.dtype)
+                s = None if s is None else cast(s, self.dtype)
+            yield Chunk(chunk.X, Y, s)
+
+    def scaled(self, targets: Scaling, dtype: Any) -> Self:
+        """Return the same rows with standardised targets and weights in `dtype`."""
+        return replace(self, targets=targets, dtype=dtype)
+
+    def whole(self) -> Chunk:
+        """Refuse: there may be more rows than memory."""
+        raise ValueError(
+            f"{len(self)} rows that are read in chunks cannot be had as a whole, which more "
+            "neurons than rows would need; take fewer neurons."
+        )

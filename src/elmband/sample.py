@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from elmband._arrays import Array, double, to_numpy
+from elmband.moments import Moments
 
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
@@ -13,7 +14,7 @@ _DIGITS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class RowSample:
+class RowSample(Moments):
     """The `size` distinct rows with the smallest keys, in order of their keys.
 
     A key is a seeded hash of the row's own values, so the sample is uniform over distinct rows,

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from elmband._arrays import Array, cast, double, epsilon, namespace, place
+from elmband.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnMoments:
+class ColumnMoments(Moments):
     """Count, mean and centred sum of squares of every column.
 
     They merge by the update of Chan, Golub and LeVeque, which does not cancel where the mean
@@ -17,6 +18,17 @@ class ColumnMoments:
     n: float
     mean: Array
     squares: Array
+
+    @property
+    def std(self) -> Array:
+        """Standard deviation of every column."""
+        return namespace(self.mean).sqrt(self.squares / self.n)
+
+    @property
+    def constant(self) -> Array:
+        """Whether the values of a column are all equal but for rounding."""
+        xp = namespace(self.mean)
+        return self.std <= 100 * epsilon(xp.float64, xp) * xp.abs(self.mean)
 
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
@@ -49,10 +61,9 @@ class Scaling:
     def from_moments(cls, moments: ColumnMoments) -> Self:
         """Scale columns to mean 0 and variance 1; constant ones are only centred."""
         xp = namespace(moments.mean)
-        std = xp.sqrt(moments.squares / moments.n)
+        std = moments.std
         # Rounding leaves a constant column a spread of a few units in its last place.
-        constant = std <= 100 * epsilon(xp.float64, xp) * xp.abs(moments.mean)
-        return cls(mean=moments.mean, scale=xp.where(constant, xp.ones_like(std), std))
+        return cls(mean=moments.mean, scale=xp.where(moments.constant, xp.ones_like(std), std))
 
     def __call__(self, X: Array) -> Array:
         """Standardise columns, in the dtype of this scaling."""

@@ -24,6 +24,7 @@ from elmband.dual import RowSpectrum
 from elmband.hidden import HiddenLayer, NumpyArray
 from elmband.moments import Chunk, Gram, gram
 from elmband.output_layer import RidgeProblem, SquaredErrors, leave_one_out_errors
+from elmband.rows import ArrayRows
 from elmband.solve import Spectrum, alpha_grid, best_alpha, check_finite
 
 Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -288,7 +289,7 @@ def _numpy_rows(problem: RidgeProblem, order: Indices, chunk: Chunk) -> tuple[Nu
 
 def _subset(problem: RidgeProblem, index: Indices) -> RidgeProblem:
     X, Y, s = (None if a is None else _take(a, index, 0) for a in problem.rows.whole())
-    return replace(problem, rows=replace(problem.rows, X=X, Y=Y, s=s))
+    return replace(problem, rows=ArrayRows(X, Y, s))
 
 
 def _take(array: Array, index: Indices, axis: int) -> Array:

@@ -12,7 +12,7 @@ then share one B.
 from dataclasses import dataclass
 from typing import Self
 
-from elmband._arrays import Array, cast, namespace
+from elmband._arrays import Array, cast, epsilon, namespace
 from elmband.triangular import squared_lengths
 
 # γ is searched over these multiples of the mean diagonal of HᵀH: three per decade.
@@ -66,7 +66,9 @@ class Spectrum:
         """Decompose a Gram matrix summed from products with the rounding unit `eps`."""
         xp = namespace(symmetric)
         values, vectors = xp.linalg.eigh(symmetric)
-        cut = values.shape[0] * eps * float(values[-1])
+        # Chunks of float32 products, added in float64, change HᵀH by less than eps·λ_max; solvers
+        # in float64 leave somewhat more of their own eps.
+        cut = max(4 * eps, values.shape[0] * epsilon(xp.float64, xp)) * float(values[-1])
         return cls(xp.clip(values, min=0.0), vectors, cut)
 
     def weights(self, alphas: Array) -> Array:
@@ -89,12 +91,13 @@ def given_alpha_factor(
 ) -> InverseFactor:
     """Return P for one γ that all outputs share.
 
-    By Cholesky, unless γ is so small that HᵀH + γI may be singular to working precision; then
-    from the `spectrum`.
+    By Cholesky, unless HᵀH + γI is singular to working precision; then from the `spectrum`.
     """
     xp = namespace(HtH)
     if float(alpha[0]) < 4 * eps * float(xp.linalg.trace(HtH)):
-        return (spectrum or Spectrum.of(HtH, eps)).factor(alpha)
+        spectrum = spectrum or Spectrum.of(HtH, eps)
+        if float(spectrum.values[0] + alpha[0]) <= 4 * spectrum.cut:
+            return spectrum.factor(alpha)
     shifted = HtH + float(alpha[0]) * xp.eye(HtH.shape[0], dtype=HtH.dtype, device=HtH.device)
     basis = xp.linalg.inv(xp.linalg.cholesky(shifted)).T
     ones = xp.ones((HtH.shape[0], alpha.shape[0]), dtype=HtH.dtype, device=HtH.device)

@@ -63,7 +63,7 @@ def test_bad_weights(weights, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"alpha": -1}, "alpha must be a number of at least 0, 'loo' .* got -1"),
+        ({"alpha": -1}, "alpha must be a number of at least 0, 'auto', 'loo' .* got -1"),
         ({"alpha": float("nan")}, "alpha must be a number of at least 0"),
         ({"alpha": "cv"}, "got 'cv'"),
         ({"alpha": True}, "got True"),

@@ -126,19 +126,17 @@ def _weights(sample_weight: Any, X: Array) -> Array:
     return place(weights, X, namespace(X).float64)
 
 
-def warn_constant(Y: Array, targets: Scaling, transform: Transform) -> None:
-    """Say that a constant target leaves nothing to learn; Y are transformed targets."""
-    xp = namespace(Y)
-    for column in range(Y.shape[1]):
-        if bool(xp.all(xp.abs(targets(Y)[:, column]) < 1e-12)):
-            where = "y" if Y.shape[1] == 1 else f"output {column} of y"
-            value = float(transform.inverse(Y[:1, :])[0, column])
-            warnings.warn(
-                f"{where} is constant ({value:g}): the model can only repeat it, "
-                "and an interval learned from it has zero width.",
-                UserWarning,
-                stacklevel=4,
-            )
+def warn_constant(constant: Sequence[bool], targets: Scaling, transform: Transform) -> None:
+    """Say that constant targets leave nothing to learn; they are transformed ones."""
+    for column in np.flatnonzero(constant):
+        where = "y" if len(constant) == 1 else f"output {column} of y"
+        value = float(transform.inverse(targets.mean[None, :])[0, int(column)])
+        warnings.warn(
+            f"{where} is constant ({value:g}): the model can only repeat it, "
+            "and an interval learned from it has zero width.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_same_library(estimator: BaseEstimator, X: Array, fitted: Array, method: str) -> None:
@@ -153,13 +151,13 @@ def check_same_library(estimator: BaseEstimator, X: Array, fitted: Array, method
 
 
 def check_alpha(alpha: Any, name: str = "alpha") -> AlphaRule:
-    """Return the rule for γ: a number of at least 0, "loo" or "gcv"."""
-    if isinstance(alpha, str) and alpha in ("loo", "gcv"):
+    """Return the rule for γ: a number of at least 0, "auto", "loo" or "gcv"."""
+    if isinstance(alpha, str) and alpha in ("auto", "loo", "gcv"):
         return alpha  # type: ignore[return-value]
     if isinstance(alpha, Real) and not isinstance(alpha, bool) and 0 <= float(alpha) < math.inf:
         return float(alpha)
     raise ValueError(
-        f"{name} must be a number of at least 0, 'loo' (exact leave-one-out) or 'gcv' "
+        f"{name} must be a number of at least 0, 'auto', 'loo' (exact leave-one-out) or 'gcv' "
         f"(generalised cross-validation); got {alpha!r}."
     )
 

@@ -1,14 +1,26 @@
 """The interval model: mean, noise, their uncertainty, and multipliers that keep the promise."""
 
 import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Literal, Self
 
+from elmband import engine
 from elmband._arrays import Array, Precision, cast, double, namespace, place
-from elmband.calibrate import Calibration, OutputScores, two_sided
+from elmband.calibrate import (
+    Calibration,
+    OutputScores,
+    ScoreBins,
+    output_scores,
+    score_bins,
+    two_sided,
+)
+from elmband.estimators._scans import check_targets, refuse_beside_scan
 from elmband.estimators._validate import (
     Levels,
     check_alpha,
     check_choice,
+    check_chunk_size,
     check_levels,
     held_out_rows,
 )
@@ -16,12 +28,18 @@ from elmband.estimators._variance import VarianceParts
 from elmband.estimators.point import SINGLE_LAYER_NEURONS, ELMRegressor
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
+from elmband.metrics.evaluation import Evaluation
+from elmband.metrics.streaming import IntervalSums, interval_sums
+from elmband.moments import Chunk
 from elmband.neurons import Kind, NeuronCounts
 from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
-from elmband.predictive import NoiseSettings, Predictive, fit_predictive, output_scores
+from elmband.predictive import NoiseSettings, Predictive, fit_predictive
+from elmband.progress import Verbose
+from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
 from elmband.select import keep
+from elmband.stream import Scan
 from elmband.transform import Identity, TransformChoice
 
 # The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
@@ -52,7 +70,7 @@ class ELMIntervalRegressor(ELMRegressor):
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, selection, \
 target_transform, \
-precision, chunk_size, random_state
+precision, chunk_size, random_state, verbose
         As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer.
     noise : {"log", "squared"}, default="log"
         The noise model: log-variance, always positive; or least squares on squared residuals, as
@@ -111,19 +129,21 @@ precision, chunk_size, random_state
         bias: bool = True,
         density: float = 1.0,
         weight_scale: float = 1.0,
-        alpha: AlphaRule = "loo",
+        alpha: AlphaRule = "auto",
         noise: Literal["log", "squared"] = "log",
         calibration: Literal["loo", "gaussian"] = "loo",
         symmetric: bool = True,
         noise_neurons: NeuronCounts | None = None,
         noise_alpha: AlphaRule | None = None,
         covariance: Literal["jackknife", "wild"] = "jackknife",
+        mode: Literal["exact", "fast"] = "exact",
         n_estimators: int | None = None,
         selection: SelectionMethod | None = None,
         target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         random_state: Any = None,
+        verbose: Verbose = "auto",
     ) -> None:
         super().__init__(
             n_neurons,
@@ -138,6 +158,7 @@ precision, chunk_size, random_state
             precision=precision,
             chunk_size=chunk_size,
             random_state=random_state,
+            verbose=verbose,
         )
         self.noise = noise
         self.calibration = calibration
@@ -145,17 +166,13 @@ precision, chunk_size, random_state
         self.noise_neurons = noise_neurons
         self.noise_alpha = noise_alpha
         self.covariance = covariance
+        self.mode = mode
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train on rows X (n, d) and targets y (n,) or (n, m).
-
-        A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
-        the same label in `groups` (photos, patients, days) are left out together wherever rows
-        are left out; without labels, identical rows are.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         check_choice(self.noise, ("log", "squared"), "noise")
         check_choice(self.calibration, ("loo", "gaussian"), "calibration")
         check_choice(self.covariance, ("jackknife", "wild"), "covariance")
+        check_choice(self.mode, ("exact", "fast"), "mode")
         rule = check_alpha(self.alpha)
         noise_rule = (
             None if self.noise_alpha is None else check_alpha(self.noise_alpha, "noise_alpha")
@@ -164,7 +181,6 @@ precision, chunk_size, random_state
             self._fit_squared(X, y, sample_weight, groups, rule, noise_rule)
         else:
             self._fit_log(X, y, sample_weight, groups, rule, noise_rule)
-        return self
 
     def _fit_squared(
         self, X: Any, y: Any, weight: Any, groups: Any, rule: AlphaRule, noise_rule: Any
@@ -175,18 +191,18 @@ precision, chunk_size, random_state
                 "groups, symmetric=False and n_estimators need noise='log'; the published noise "
                 "model has one layer and leaves out single rows."
             )
+        special = (self.noise_neurons, self.selection) != (None, None)
+        if self.mode == "fast" and (special or self.covariance != "jackknife"):
+            raise ValueError(
+                "mode='fast' has one hidden layer for both models and the jackknife: leave "
+                "noise_neurons, selection and covariance as they are."
+            )
         specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
         rows, _ = self._training(X, y, weight, None)
         mean = self._fit_layer(rows, specs[0], rule)
         self.noise_hidden_, features = self._noise_layer(mean)
-        fitted = SquaredNoise.fit(
-            mean,
-            features,
-            rule if noise_rule is None else noise_rule,
-            selection=self.selection,
-            covariance=self.covariance,
-            seed=self._seed,
-        )
+        fitted = self._fit_noise(mean, features, rule if noise_rule is None else noise_rule)
+        self.mode_error_ = fitted.error
         if fitted.selection is not None:
             self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
         self._noise: SquaredNoise | None = fitted.without_rows()
@@ -199,9 +215,22 @@ precision, chunk_size, random_state
         self.noise_alpha_ = self._shaped(fitted.layer.alpha)
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
-            e, variance = fitted.left_out(mean)
-            scores = self._scores(e, Parts.alike(e, variance), mean.rows.s)
+            scores = fitted.scores(mean)
         self.calibration_ = Calibration(self.calibration, scores)
+
+    def _fit_noise(
+        self, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule
+    ) -> SquaredNoise:
+        if self.mode == "fast":
+            return SquaredNoise.fit_fast(mean, rule, self._seed)
+        return SquaredNoise.fit(
+            mean,
+            features,
+            rule,
+            selection=self.selection,
+            covariance=self.covariance,
+            seed=self._seed,
+        )
 
     def _fit_log(
         self, X: Any, y: Any, weight: Any, groups: Any, rule: AlphaRule, noise_rule: Any
@@ -214,7 +243,7 @@ precision, chunk_size, random_state
         specs = self._specs()
         rows, labels = self._training(X, y, weight, groups)
         settings = NoiseSettings(
-            spec=self._log_spec(int(rows.X.shape[1])),
+            spec=self._log_spec(int(rows.like.shape[1])),
             alpha=noise_rule if isinstance(noise_rule, float) else None,
             symmetric=bool(self.symmetric),
         )
@@ -231,21 +260,36 @@ precision, chunk_size, random_state
         mix = {"linear": n_features + 1, "tanh": _NOISE_NEURONS}
         return LayerSpec.parse(mix, weight_scale=_NOISE_SCALE)
 
-    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def calibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Replace the multipliers by those of split conformal prediction on held-out rows.
 
         If these rows and new rows are exchangeable and training did not see either, an interval
         at `confidence_level` covers a new target with at least that probability. With n rows the
         level can be at most n / (n + 1); beyond, intervals are infinite and a warning says so.
         A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
+        The scores of a scan are counted in bins of 0.25 %, upwards, which keeps the guarantee.
         """
         X = self._new_rows(X, "calibrate")
-        Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
-        parts = self._totals(X)
-        T = self.target_transform_.forward(Y)
-        e = (T - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
-        self.calibration_ = Calibration("conformal", self._scores(e, parts, s))
+        if isinstance(X, Scan):
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            check_targets(self, X, int(self._targets.mean.shape[0]))
+            scores = engine.total(X, self._score_bins).scores()
+        else:
+            Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
+            parts = Parts(*self._by_chunk(X, lambda part: tuple(self._totals(part))))
+            scores = self._scores(self._errors(Y, parts), parts, s)
+        self.calibration_ = Calibration("conformal", scores)
         return self
+
+    def _errors(self, Y: Array, parts: Parts) -> Array:
+        """Return the errors of standardised, transformed targets."""
+        T = self.target_transform_.forward(Y)
+        return (T - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
+
+    def _score_bins(self, rows: Chunk) -> ScoreBins:
+        parts = self._totals(rows.X)
+        variances = (parts.total, parts.above, parts.below)
+        return score_bins(self._errors(rows.Y, parts), variances, rows.s)
 
     @staticmethod
     def _scores(e: Array, parts: Parts, s: Array | None) -> tuple[OutputScores, ...]:
@@ -256,42 +300,114 @@ precision, chunk_size, random_state
             output_scores(e[:, j], [v[:, j] for v in totals], s) for j in range(e.shape[1])
         )
 
+    def evaluate(
+        self, X: Any, y: Any = None, sample_weight: Any = None, confidence_level: Any = 0.95
+    ) -> Evaluation:
+        """Return error, coverage, width and scores on rows that training did not see.
+
+        Rows are arrays or a scan, of any number: memory does not grow with them.
+        """
+        levels = check_levels(confidence_level)
+        X = self._new_rows(X, "evaluate")
+        n_outputs = int(self._targets.mean.shape[0])
+        if isinstance(X, Scan):
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            check_targets(self, X, n_outputs)
+            rows: Iterable[Chunk] = X
+        else:
+            Y, s = held_out_rows(X, y, sample_weight, n_outputs)
+            size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+            rows = ArrayRows(X, Y, s, size)
+
+        def chunk_map(chunk: Chunk) -> IntervalSums:
+            parts = self._totals(chunk.X)
+            mean, std = self._in_units(parts.mean, chunk.X), self._std(parts, chunk.X)
+            xp = namespace(chunk.X)
+            bounds = [
+                xp.stack(self._bounds(parts, level, chunk.X), axis=2) for level in levels.values
+            ]
+            interval = xp.stack(bounds, axis=3)
+            return interval_sums(chunk.Y, mean, std, interval, chunk.s, levels.values)
+
+        return engine.total(rows, chunk_map).summary()
+
     def predict(
         self,
         X: Any,
         *,
         return_std: bool = False,
         confidence_level: Any = None,
+        out: str | Path | None = None,
     ) -> Any:
-        """Return the predicted mean of every row, (n,) or (n, m).
+        """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
         With `return_std`, return ``(mean, std)``; with a `confidence_level`, return
         ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` the
         median stands for the mean, and half the width of the central 68.27 % interval for the std.
+        A file name `out` streams the means to a .parquet, .npy, .h5, .csv or .arrow file.
         """
         if confidence_level is None and not return_std:
-            return super().predict(X)
+            return super().predict(X, out=out)
         if confidence_level is not None and return_std:
             raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
-        levels = None if confidence_level is None else check_levels(confidence_level)
-        X = self._new_rows(X, "predict")
-        parts = self._totals(X)
-        mean = self._shaped(self._in_units(parts.mean, X))
-        if levels is not None:
-            return mean, self._interval(parts, levels, X)
-        if not isinstance(self.target_transform_, Identity):
-            return mean, self._shaped(self._half_width(parts, X))
-        std = namespace(X).sqrt(double(parts.total)) * self._per_output(self.calibration_.std, X)
-        return mean, self._shaped(self._scaled(std, X))
+        if out is not None:
+            raise ValueError("predict writes means only; predict_interval(out=) writes intervals.")
+        if confidence_level is not None:
+            levels = check_levels(confidence_level)
+            mean, interval = self._tupled(X, "predict", lambda part: self._mean_and(part, levels))
+            return mean, interval
+        mean, std = self._tupled(X, "predict", self._mean_and_std)
+        return mean, std
 
-    def predict_interval(self, X: Any, confidence_level: Any = 0.95) -> Array:
+    def _mean_and(self, X: Array, levels: Levels) -> tuple[Array, ...]:
+        parts = self._totals(X)
+        return self._shaped(self._in_units(parts.mean, X)), self._interval(parts, levels, X)
+
+    def _mean_and_std(self, X: Array) -> tuple[Array, ...]:
+        parts = self._totals(X)
+        return self._shaped(self._in_units(parts.mean, X)), self._shaped(self._std(parts, X))
+
+    def _std(self, parts: Parts, X: Array) -> Array:
+        """Return standard deviations in the units of y, (n, m)."""
+        if not isinstance(self.target_transform_, Identity):
+            return self._half_width(parts, X)
+        std = namespace(X).sqrt(double(parts.total)) * self._per_output(self.calibration_.std, X)
+        return self._scaled(std, X)
+
+    def predict_interval(
+        self, X: Any, confidence_level: Any = 0.95, *, out: str | Path | None = None
+    ) -> Any:
         """Return lower and upper bounds, (n, 2), or (n, m, 2) for m outputs.
 
-        A list of k levels adds a last axis of length k.
+        X is an array or a scan. A list of k levels adds a last axis of length k. A file name `out`
+        streams mean, lower and upper bounds to a .parquet, .npy, .h5, .csv or .arrow file, and
+        returns its path.
         """
         levels = check_levels(confidence_level)
-        X = self._new_rows(X, "predict_interval")
-        return self._interval(self._totals(X), levels, X)
+        if out is None:
+            return self._streamed(
+                X,
+                "predict_interval",
+                lambda part: self._interval(self._totals(part), levels, part),
+                [],
+                None,
+            )
+        names = [f"{side}_{level:g}" for level in levels.values for side in ("lower", "upper")]
+        return self._streamed(
+            X,
+            "predict_interval",
+            lambda part: self._table(part, levels),
+            self._names("mean", *names),
+            out,
+        )
+
+    def _table(self, X: Array, levels: Levels) -> Array:
+        """Return mean and bounds side by side, (n, m, 1 + 2k)."""
+        parts = self._totals(X)
+        columns = [self._in_units(parts.mean, X)]
+        for level in levels.values:
+            columns += self._bounds(parts, level, X)
+        return namespace(X).stack(columns, axis=2)
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
@@ -299,12 +415,17 @@ precision, chunk_size, random_state
         A single quantile gives (n,) or (n, m). The median is what `predict` returns.
         """
         levels = check_levels(quantiles, "quantiles")
-        X = self._new_rows(X, "predict_quantiles")
-        parts = self._totals(X)
-        columns = [self._bounds(parts, abs(2 * q - 1), X)[int(q > 0.5)] for q in levels.values]
-        values = namespace(X).stack(columns, axis=-1)
-        values = values[..., 0] if levels.single else values
-        return values[:, 0, ...] if self._single_output else values
+
+        def block(part: Array) -> Array:
+            parts = self._totals(part)
+            columns = [
+                self._bounds(parts, abs(2 * q - 1), part)[int(q > 0.5)] for q in levels.values
+            ]
+            values = namespace(part).stack(columns, axis=-1)
+            values = values[..., 0] if levels.single else values
+            return values[:, 0, ...] if self._single_output else values
+
+        return self._streamed(X, "predict_quantiles", block, [], None)
 
     def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:
         """Return the variance in named parts, each (n,) or (n, m).
@@ -315,35 +436,39 @@ precision, chunk_size, random_state
         levels = check_levels(confidence_level)
         if not levels.single:
             raise ValueError("predict_variance takes a single confidence_level.")
-        X = self._new_rows(X, "predict_variance")
-        parts = self._parts(X, two_sided(levels.values[0]))
-        unit = double(self._targets.scale)
-        chosen = (getattr(parts, name) for name in VarianceParts._fields)
-        return VarianceParts(*(self._shaped(self._scaled(v * unit, X)) for v in chosen))
+        z = two_sided(levels.values[0])
+
+        def block(part: Array) -> tuple[Array, ...]:
+            parts, unit = self._parts(part, z), double(self._targets.scale)
+            chosen = (getattr(parts, name) for name in VarianceParts._fields)
+            return tuple(self._shaped(self._scaled(v * unit, part)) for v in chosen)
+
+        return VarianceParts(*self._tupled(X, "predict_variance", block))
+
+    def _tupled(
+        self, X: Any, method: str, function: Callable[[Array], tuple[Array, ...]]
+    ) -> tuple[Array, ...]:
+        """Return the arrays that `function` gives for blocks of rows, joined."""
+        X = self._new_rows(X, method)
+        return self._by_chunk(X, function)
 
     def _parts(self, X: Array, z: float = 1.96) -> Parts:
-        """Return mean and variances of standardised targets, chunk by chunk."""
+        """Return mean and variances of standardised targets for a block of rows."""
         if self._predictive is not None:
-            predictive = self._predictive
-            return Parts(*self._by_chunk(X, lambda part: tuple(predictive.parts(part, z))))
-        return Parts(*self._by_chunk(X, lambda part: self._squared_parts(part, z)))
+            return self._predictive.parts(X, z)
+        return self._squared_parts(X, z)
 
     def _totals(self, X: Array) -> Parts:
         """Return the same where only the whole variance is asked for."""
         if self._noise is None:
             return self._parts(X)
-        noise = self._noise
+        H = self._features.apply(X)
+        return Parts.alike(self._layer_mean(H), self._noise.total(X, H))
 
-        def chunk_map(part: Array) -> tuple[Array, ...]:
-            H = self._features.apply(part)
-            return self._layer_mean(H), noise.total(part, H)
-
-        return Parts.alike(*self._by_chunk(X, chunk_map))
-
-    def _squared_parts(self, X: Array, z: float) -> tuple[Array, ...]:
+    def _squared_parts(self, X: Array, z: float) -> Parts:
         assert self._noise is not None
         H = self._features.apply(X)
-        return tuple(self._noise.parts(X, H, self._layer_mean(H), z))
+        return self._noise.parts(X, H, self._layer_mean(H), z)
 
     def _interval(self, parts: Parts, levels: Levels, X: Array) -> Array:
         """Return bounds (n, m, 2, k), without the axes that nobody asked for."""
@@ -397,5 +522,5 @@ precision, chunk_size, random_state
             spec = (self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)])[0]
         # Another seed: the noise model's neurons shall not repeat those of the mean model.
         hidden = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
-        features = FeatureMap(mean.inputs, hidden).to(mean.rows.X, mean.rows.Y.dtype)
+        features = FeatureMap(mean.inputs, hidden).to(mean.rows.like, mean.rows.dtype)
         return hidden, features

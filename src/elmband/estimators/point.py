@@ -2,15 +2,30 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband import engine
 from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
 from elmband.ensemble import POOL_ROWS, Stack, fit_stack
+from elmband.estimators._scans import (
+    BlockMap,
+    Result,
+    blocks_of,
+    check_new_scan,
+    check_training_scan,
+    draw_seed,
+    followed,
+    in_blocks,
+    refuse_beside_scan,
+    scan_rows,
+    transform_of,
+)
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
@@ -28,7 +43,9 @@ from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
 from elmband.predictive import MeanStack
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, chunk_slices
+from elmband.progress import Verbose
+from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
+from elmband.stream import Scan
 from elmband.transform import Identity, TransformChoice, fit_transform
 
 # What "auto" means where there can be only one layer.
@@ -57,9 +74,10 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     weight_scale : float, default=1.0
         Standard deviation of a neuron's weighted input; larger values make the model less
         smooth (RBF neurons narrower).
-    alpha : float, "loo" or "gcv", default="loo"
+    alpha : float, "auto", "loo" or "gcv", default="auto"
         L2 strength γ of the output layer: a number, or chosen for each output by exact
-        leave-one-out or by generalised cross-validation.
+        leave-one-out or by generalised cross-validation. "auto" is leave-one-out; for a single
+        layer trained on a scan it is generalised cross-validation, which needs no further pass.
     n_estimators : int, default=None
         Number of layers to stack, with different random weights. By default one where
         `n_neurons` is given, and as many as help where it is "auto".
@@ -83,6 +101,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Rows worked on at a time; it changes memory and speed, not results.
     random_state : int, RandomState instance or None, default=None
         Seed of the hidden layers.
+    verbose : bool or "auto", default="auto"
+        Whether to show progress; by default on a terminal, where work lasts over a second.
 
     Attributes
     ----------
@@ -121,13 +141,14 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         bias: bool = True,
         density: float = 1.0,
         weight_scale: float = 1.0,
-        alpha: AlphaRule = "loo",
+        alpha: AlphaRule = "auto",
         n_estimators: int | None = None,
         selection: SelectionMethod | None = None,
         target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         random_state: Any = None,
+        verbose: Verbose = "auto",
     ) -> None:
         self.n_neurons = n_neurons
         self.activation = activation
@@ -142,13 +163,30 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.precision = precision
         self.chunk_size = chunk_size
         self.random_state = random_state
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train on rows X (n, d) and targets y (n,) or (n, m).
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
+        """Train on rows X (n, d) and targets y (n,) or (n, m), or on a scan that holds both.
 
         A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
         the same label in `groups` are left out together wherever rows are left out.
+
+        With a folder `checkpoint`, a fit on a scan that was ended, by whatever, goes on from where
+        it was when it is called again; the folder is emptied at the end.
         """
+        with followed(self, X, checkpoint):
+            self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         rule = check_alpha(self.alpha)
         specs = self._specs()
         rows, labels = self._training(X, y, sample_weight, groups)
@@ -160,16 +198,34 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             _, stack = self._fit_stack(rows, labels, specs, rule)
             members = tuple(fitted.member for fitted in stack.fitted)
             self._set_stack(MeanStack(members, stack.weights))
-        return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the predicted mean of every row, (n,) or (n, m).
+    def predict(self, X: Any, *, out: str | Path | None = None) -> Any:
+        """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
-        With a `target_transform` it is the median.
+        With a `target_transform` it is the median. A file name `out` streams the result to a
+        .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
         """
-        X = self._new_rows(X, "predict")
-        (mean,) = self._by_chunk(X, lambda part: (self._mean_of(part),))
-        return self._shaped(self._in_units(mean, X))
+        return self._streamed(X, "predict", self._means, self._names("mean"), out)
+
+    def _means(self, X: Array) -> Array:
+        """Return what `predict` returns for a block of rows."""
+        return self._shaped(self._in_units(self._mean_of(X), X))
+
+    def _streamed(
+        self, X: Any, method: str, function: BlockMap, columns: list[str], out: str | Path | None
+    ) -> Any:
+        """Apply `function` to blocks of checked rows, and join or write what it returns."""
+        X = self._new_rows(X, method)
+        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+        return in_blocks(X, function, Result(columns, out), size)
+
+    def _names(self, *columns: str) -> list[str]:
+        """Return names of columns in files, numbered where there are several outputs."""
+        check_is_fitted(self)
+        if self._single_output:
+            return list(columns)
+        outputs = range(int(self._targets.mean.shape[0]))
+        return [f"{column}_{output}" for output in outputs for column in columns]
 
     def _specs(self) -> list[LayerSpec] | None:
         """Return the layers asked for, or None where they are to be chosen."""
@@ -190,22 +246,36 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             weight_scale=self.weight_scale,
         )
 
-    def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[ArrayRows, Any]:
+    def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
         """Check the data; note what predictions need to know of them."""
         precision = check_precision(self.precision)
+        if isinstance(X, Scan):
+            return self._training_scan(X, y, weight, groups), None
         chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         checked = training_rows(self, X, y, weight)
         labels = check_groups(groups, checked)
         self._single_output = checked.single_output
-        self._seed = int(check_random_state(self.random_state).randint(2**31))
+        self._seed = engine.seed_of_job(draw_seed(self.random_state))
         self._dtype = product_dtype(checked.X, precision)
         self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
         Y = self.target_transform_.forward(checked.Y)
         return ArrayRows(checked.X, Y, checked.s, chunk_size), labels
 
-    def _fit_layer(self, rows: ArrayRows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
+    def _training_scan(self, scan: Scan, y: Any, weight: Any, groups: Any) -> Rows:
+        """Check a scan, and note the same of it."""
+        refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
+        check_training_scan(self, scan)
+        self._single_output = scan.single_output
+        self._seed = engine.seed_of_job(draw_seed(self.random_state))
+        self._dtype = product_dtype(np.empty(0, scan.dtype), check_precision(self.precision))
+        self.target_transform_ = transform_of(self.target_transform)
+        if self.chunk_size is not None:
+            check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+        return scan_rows(scan, self.target_transform_, self._dtype, self.chunk_size)
+
+    def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
-        warn_constant(rows.Y, mean.targets, self.target_transform_)
+        warn_constant(mean.constant, mean.targets, self.target_transform_)
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
@@ -214,11 +284,11 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return mean
 
     def _fit_stack(
-        self, rows: ArrayRows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
+        self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
     ) -> tuple[Pool, Stack]:
         scaled = standardised(rows, self._dtype)
-        warn_constant(rows.Y, scaled.targets, self.target_transform_)
-        eps = epsilon(self._dtype, namespace(rows.X))
+        warn_constant(scaled.constant, scaled.targets, self.target_transform_)
+        eps = epsilon(self._dtype, namespace(rows.like))
         size = max(POOL_ROWS, *(spec.n_neurons for spec in specs or ()), 0)
         pool = Pool.of(scaled.rows, scaled.inputs, labels, size, self._seed, eps)
         self._targets = scaled.targets
@@ -238,6 +308,10 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _new_rows(self, X: Any, method: str) -> Array:
         """Check rows to predict: their features, and that their array library is that of fit."""
         check_is_fitted(self)
+        if isinstance(X, Scan):
+            check_new_scan(self, X)
+            check_same_library(self, np.empty((0, 1)), self._targets.mean, method)
+            return X
         X = validate_data(self, X, dtype="numeric", reset=False)
         check_same_library(self, X, self._targets.mean, method)
         return X
@@ -246,10 +320,9 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self, X: Array, function: Callable[[Array], tuple[Array, ...]]
     ) -> tuple[Array, ...]:
         """Join the arrays that `function` returns for every chunk of rows."""
-        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        parts = [X[part, :] for part in chunk_slices(X.shape[0], size)]
-        results = list(engine.on_chunks(function, parts))
-        return tuple(namespace(X).concat(parts, axis=0) for parts in zip(*results, strict=True))
+        parts = blocks_of(X, check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE))
+        joined = zip(*engine.on_chunks(function, parts), strict=True)
+        return tuple(namespace(*arrays).concat(list(arrays), axis=0) for arrays in joined)
 
     def _mean_of(self, X: Array) -> Array:
         """Return the mean of standardised targets, (n, m)."""

@@ -1,12 +1,13 @@
 """The published second stage: least squares on squared residuals."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Self
 
 from elmband import engine
 from elmband._arrays import Array, namespace
 from elmband.bootstrap import wild_bootstrap
+from elmband.calibrate import OutputScores, ScoreBins, output_scores, score_bins
 from elmband.covariance import (
     CovarianceRoot,
     Meat,
@@ -17,9 +18,11 @@ from elmband.covariance import (
 from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
 from elmband.mean import MeanModel, SelectionMethod, narrowed
-from elmband.moments import Chunk, Gram, Moments, Pieces, TargetSums, gram, target_sums
+from elmband.moments import Chunk, Gram, Moments, Pieces, Several, TargetSums, gram, target_sums
+from elmband.noise.fast import SAMPLE_ROWS, LowRank, halves, judged, relative_error, sampled
 from elmband.noise.parts import Parts, positive
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
+from elmband.rows import ArrayRows
 from elmband.select import Selection
 
 
@@ -27,7 +30,8 @@ from elmband.select import Selection
 class SecondPass(Moments):
     """What one pass over the rows gives once the mean model is known.
 
-    `noise` is empty where the noise model is solved in the dual form.
+    `noise` is empty where the noise model is solved in the dual form. Residuals and 1 - lev of
+    single rows are kept where the rows themselves are in memory.
     """
 
     meat: Meat
@@ -49,6 +53,41 @@ class SquaredNoise:
     mean_covariance: Array
     noise_covariance: Array
     selection: Selection | None = None
+    low_rank: LowRank | None = None
+    error: float = 0.0
+
+    @classmethod
+    def fit_fast(cls, mean: MeanModel, rule: AlphaRule, seed: int) -> Self:
+        """Run the same steps in one pass: covariances come from a sample of the rows.
+
+        Both models share the hidden layer. `error` is what that changes in interval widths: the
+        standard error of the sample and the error of the low rank, on sampled rows.
+        """
+        n = len(mean.rows)
+        problem = RidgeProblem(mean.rows, mean.features, mean.hidden.n_neurons, mean.eps)
+        if n <= 2 * SAMPLE_ROWS or mean.layer.dual:
+            return cls.fit(mean, None, rule, seed=seed)
+
+        def chunk_map(chunk: Chunk) -> Several:
+            noise = target_sums(_squares(mean, None, chunk))
+            return Several((noise, sampled(chunk, SAMPLE_ROWS / n, seed)))
+
+        noise_sums, sample = engine.total(mean.rows, chunk_map, "noise and sample").parts
+        problem = replace(problem, to_hidden=partial(_squares, mean, None))
+        layer = _noise_layer(problem, rule, mean, noise_sums, shared=True)
+        rows = sample.joined()
+        one, other = engine.for_all(partial(_sampled_covariances, mean, layer), halves(rows))
+        both = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
+        assert mean.sums is not None
+        low_rank = LowRank.of(both[0] + both[1], mean.sums.HtH, mean.sums.n)
+        H = mean.features.apply(judged(rows).X)
+        noise = positive(layer.predict(H))
+        exact, mine, theirs = (noise + quadratic_form(H, a + b) for a, b in (both, one, other))
+        # The halves differ by twice the standard error of their mean.
+        by_sample = relative_error(mine, theirs) / 2
+        by_rank = relative_error(exact, noise + low_rank.quadratic(H))
+        error = (by_sample**2 + by_rank**2) ** 0.5
+        return cls(None, layer, both[0], both[1], low_rank=low_rank, error=error)
 
     @classmethod
     def fit(
@@ -70,7 +109,12 @@ class SquaredNoise:
         hidden = (features or mean.features).hidden
         problem = RidgeProblem(mean.rows, features or mean.features, hidden.n_neurons, mean.eps)
         sums = _second_pass(mean, features, problem)
-        problem = replace(problem, rows=replace(mean.rows, Y=sums.residuals.joined() ** 2))
+        if mean.rows.in_memory:
+            X, _, s = mean.rows.whole()
+            squares = sums.residuals.joined() ** 2
+            problem = replace(problem, rows=ArrayRows(X, squares, s, mean.rows.chunk_size))
+        else:
+            problem = replace(problem, to_hidden=partial(_squares, mean, features))
         noise_sums, chosen = sums.noise, None
         if selection is not None:
             candidates = noise_sums if isinstance(noise_sums, Gram) else problem.gram()
@@ -78,11 +122,11 @@ class SquaredNoise:
                 problem, features or mean.features, candidates, selection, rule, seed
             )
             noise_sums = kept_sums or Moments()
-        layer = _noise_layer(problem, rule, mean, noise_sums)
+        layer = _noise_layer(problem, rule, mean, noise_sums, shared=features is None)
         same = features is None and bool(
             namespace(layer.alpha).all(layer.alpha == mean.layer.alpha)
         )
-        rest = sums.rest.joined() if same else None
+        rest = sums.rest.joined() if same and sums.rest.parts else None
         if covariance == "wild":
             mean_covariance = wild_bootstrap(mean.rows, mean.features, mean.layer, seed=seed)
             noise_covariance = wild_bootstrap(problem.rows, problem.to_hidden, layer, seed=seed + 1)
@@ -100,6 +144,8 @@ class SquaredNoise:
 
     def total(self, X: Array, H: Array) -> Array:
         """Return the whole variance of new rows, (n, m), at half the cost of its parts."""
+        if self.low_rank is not None:
+            return positive(self.layer.predict(H)) + self.low_rank.quadratic(H)
         if self._root is None:
             return self.parts(X, H, H[:, :1], 0.0).total
         return positive(self.layer.predict(H)) + self._root.quadratic(H)
@@ -130,25 +176,54 @@ class SquaredNoise:
         """Return the model without what the dual form keeps of the training rows."""
         return replace(self, layer=replace(self.layer, factor=None, spectrum=None))
 
-    def left_out(self, mean: MeanModel) -> tuple[Array, Array]:
+    def left_out(self, mean: MeanModel, chunk: Chunk) -> tuple[Array, Array]:
         """Return errors and variances of training rows, each of them left out of both models."""
+        hidden = mean.features(chunk)
+        r, rest = mean.layer.residuals(hidden)
+        noise_rows = (hidden if self.features is None else self.features(chunk))._replace(Y=r**2)
+        r_noise, rest_noise = self.layer.residuals(noise_rows)
+        noise = r**2 - r_noise / rest_noise
+        parts = self.parts(chunk.X, hidden.X, r, 0.0)
+        return r / rest, positive(noise) + parts.noise_model + parts.mean_model
 
-        def chunk_map(chunk: Chunk) -> tuple[Array, ...]:
-            hidden = mean.features(chunk)
-            r, rest = mean.layer.residuals(hidden)
-            noise_rows = (hidden if self.features is None else self.features(chunk))._replace(
-                Y=r**2
-            )
-            r_noise, rest_noise = self.layer.residuals(noise_rows)
-            noise = r**2 - r_noise / rest_noise
-            parts = self.parts(chunk.X, hidden.X, r, 0.0)
-            return r / rest, positive(noise) + parts.noise_model + parts.mean_model
+    def scores(self, mean: MeanModel) -> tuple[OutputScores, ...]:
+        """Return the scores of all training rows left out, for every output."""
+        if not mean.rows.in_memory:
 
-        whole = mean.layer.dual or self.layer.dual
-        pieces = [chunk_map(chunk) for chunk in ([mean.rows.whole()] if whole else mean.rows)]
-        xp = namespace(mean.rows.Y)
+            def chunk_map(chunk: Chunk) -> ScoreBins:
+                e, variance = self.left_out(mean, chunk)
+                return score_bins(e, [variance] * 3, chunk.s)
+
+            return engine.total(mean.rows, chunk_map, "calibration").scores()
+        whole = mean.rows.whole()
+        chunks = [whole] if mean.layer.dual or self.layer.dual else mean.rows
+        pieces = engine.on_chunks(lambda chunk: self.left_out(mean, chunk), chunks)
+        xp = namespace(whole.Y)
         e, variance = (xp.concat(list(parts), axis=0) for parts in zip(*pieces, strict=True))
-        return e, variance
+        s = xp.ones_like(e[:, 0]) if whole.s is None else whole.s
+        outputs = range(e.shape[1])
+        return tuple(output_scores(e[:, j], [variance[:, j]] * 3, s) for j in outputs)
+
+
+def _squares(mean: MeanModel, features: FeatureMap | None, chunk: Chunk) -> Chunk:
+    """Return the noise model's hidden outputs with the squared residuals of the mean model."""
+    hidden = mean.features(chunk)
+    squares = (hidden.Y - mean.layer.predict(hidden.X)) ** 2
+    return (hidden if features is None else features(chunk))._replace(Y=squares)
+
+
+def _sampled_covariances(mean: MeanModel, layer: OutputLayer, rows: Chunk) -> tuple[Array, Array]:
+    """Return Σ_y and Σ_r with middle terms from some rows, which stand for all of them."""
+    assert mean.sums is not None
+    hidden = mean.features(rows)
+    r, rest = mean.layer.residuals(hidden)
+    meat = jackknife_meat(mean.layer, hidden, r, rest)
+    squares = hidden._replace(Y=r**2)
+    noise_meat = jackknife_meat(layer, squares, *layer.residuals(squares))
+    share = mean.sums.n / rows.n
+    return sandwich(mean.layer, Meat(share * meat.sums)), sandwich(
+        layer, Meat(share * noise_meat.sums)
+    )
 
 
 def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgeProblem) -> SecondPass:
@@ -163,18 +238,19 @@ def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgePro
         hidden = mean.features(chunk)
         r, rest = mean.layer.residuals(hidden)
         meat = jackknife_meat(mean.layer, hidden, r, rest)
-        return SecondPass(meat, noise_sums(chunk, hidden, r), Pieces((r,)), Pieces((rest,)))
+        kept = (Pieces((r,)), Pieces((rest,))) if mean.rows.in_memory else (Pieces(()),) * 2
+        return SecondPass(meat, noise_sums(chunk, hidden, r), *kept)
 
-    return engine.total([mean.rows.whole()] if mean.layer.dual else mean.rows, chunk_map)
+    rows = [mean.rows.whole()] if mean.layer.dual else mean.rows
+    return engine.total(rows, chunk_map, "covariance and noise")
 
 
 def _noise_layer(
-    problem: RidgeProblem, rule: AlphaRule, mean: MeanModel, sums: Moments
+    problem: RidgeProblem, rule: AlphaRule, mean: MeanModel, sums: Moments, *, shared: bool
 ) -> OutputLayer:
     """Solve for the noise model, with the decomposition of HᵀH that the mean model left."""
     if isinstance(sums, Gram):
         return problem.solve(rule, sums)
-    shared = problem.to_hidden is mean.features
     if problem.dual:
         spectrum = mean.layer.spectrum if shared else None
         assert spectrum is None or isinstance(spectrum, RowSpectrum)
@@ -191,7 +267,9 @@ def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -
     """Sum the meat of the noise model; 1 - lev travels beside the targets where it is known."""
     rows, m = problem.rows, layer.alpha.shape[0]
     if rest is not None:
-        rows = replace(rows, Y=namespace(rest).concat([rows.Y, rest], axis=1))
+        X, Y, s = rows.whole()
+        Y = namespace(rest).concat([Y, rest], axis=1)
+        rows = ArrayRows(X, Y, s, rows.chunk_size)
 
     def chunk_map(chunk: Chunk) -> Meat:
         hidden = problem.to_hidden(chunk)
@@ -199,4 +277,5 @@ def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -
         known = None if rest is None else hidden.Y[:, m:]
         return jackknife_meat(layer, squares, *layer.residuals(squares, known))
 
-    return engine.total([rows.whole()] if layer.dual else rows, chunk_map)
+    chunks = [rows.whole()] if layer.dual else rows
+    return engine.total(chunks, chunk_map, "covariance of the noise")

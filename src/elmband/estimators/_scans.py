@@ -1,0 +1,191 @@
+"""Rows that are read in chunks: what estimators need to train on them and to predict them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib import metadata
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from elmband import engine
+from elmband._arrays import Array, namespace, to_numpy
+from elmband.checkpoint import Checkpoint, described
+from elmband.moments import Chunk
+from elmband.progress import shown
+from elmband.rows import ArrayRows, StreamRows, chunk_slices
+from elmband.stream import Scan
+from elmband.stream.write import open_writer
+from elmband.transform import Transform, fit_transform
+
+# Parameters that change nothing in what is learned.
+_SILENT = ("verbose", "random_state")
+# Features of at most this many bytes are read once and kept: few rows allow what many do not.
+_KEPT_BYTES = 2**25
+
+BlockMap = Callable[[Array], Array]
+
+
+def refuse_beside_scan(**given: Any) -> None:
+    """Refuse what a scan brings itself, or what needs all rows at hand."""
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "y":
+            raise ValueError("y is part of a scan: name it there, as in scan(..., target='price').")
+        if name == "sample_weight":
+            raise ValueError("Weights are part of a scan: name them there, as scan(..., weight=).")
+        raise ValueError(f"{name} needs rows in memory; give arrays instead of a scan.")
+
+
+def check_training_scan(estimator: BaseEstimator, scan: Scan) -> None:
+    """Check that a scan has a target, and note its features in the estimator."""
+    if scan.n_outputs == 0:
+        raise ValueError(f"{scan!r} has no target to learn; name it, as in scan(..., target=).")
+    estimator.n_features_in_ = scan.n_features
+    if scan.feature_names is not None:
+        estimator.feature_names_in_ = np.asarray(scan.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def check_new_scan(estimator: BaseEstimator, scan: Scan) -> None:
+    """Refuse a scan whose features are not those of the training rows."""
+    name = type(estimator).__name__
+    if scan.n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"{scan!r} has {scan.n_features} features, but {name} is expecting "
+            f"{estimator.n_features_in_} features as input; choose them with features=[...]."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and scan.feature_names is not None:
+        for mine, theirs in zip(known, scan.feature_names, strict=True):
+            if mine != theirs:
+                raise ValueError(
+                    f"{scan!r} has the feature {theirs!r} where {name} was trained on {mine!r}; "
+                    "name the features in that order, with features=[...]."
+                )
+
+
+def check_targets(estimator: BaseEstimator, scan: Scan, n_outputs: int) -> None:
+    """Refuse a scan to be judged by that has not as many targets as the model."""
+    if scan.n_outputs != n_outputs:
+        raise ValueError(
+            f"{scan!r} has {scan.n_outputs} targets, {type(estimator).__name__} was trained on "
+            f"{n_outputs}; name them, as in scan(..., target=)."
+        )
+
+
+def transform_of(choice: Any) -> Transform:
+    """Return the transform of targets that are read in chunks."""
+    if choice == "box-cox" or (isinstance(choice, tuple | list) and len(choice) == 2):
+        raise ValueError(
+            "A target_transform that is fitted to the targets needs rows in memory; for a scan "
+            "choose 'log', 'log1p' or 'logit'."
+        )
+    return fit_transform(choice, np.empty((0, 1)))
+
+
+def scan_rows(
+    scan: Scan, transform: Transform, dtype: Any, chunk_size: int | None
+) -> ArrayRows | StreamRows:
+    """Return the rows of a scan: in memory where they are few, else to be read for every pass."""
+    size = scan.chunk_size if chunk_size is None else chunk_size
+    kept = _loaded(scan, size)
+    if kept is not None:
+        return ArrayRows(kept.X, transform.forward(kept.Y), kept.s, size)
+    like = np.empty((0, scan.n_features), scan.dtype)
+    return StreamRows(scan, like, dtype, transform.forward, size)
+
+
+def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:
+    """Read all rows, or none if they are many."""
+    most = _KEPT_BYTES // (scan.n_features * scan.dtype.itemsize)
+    if scan.n_rows is not None and scan.n_rows > most:
+        return None
+    kept: list[Chunk] = []
+    for chunk in scan.chunks(chunk_size):
+        kept.append(chunk)
+        if sum(part.X.shape[0] for part in kept) > most:
+            return None
+    s = None if kept[0].s is None else np.concatenate([part.s for part in kept])
+    X, Y = (np.concatenate([part[k] for part in kept]) for k in (0, 1))
+    if X.shape[0] < 2:
+        raise ValueError(f"{scan!r} has {X.shape[0]} row; training needs 2 at least.")
+    return Chunk(X, Y, s)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return a seed for the hidden layers."""
+    return int(check_random_state(random_state).randint(2**31))
+
+
+@contextmanager
+def followed(estimator: Any, X: Any, checkpoint: str | Path | None) -> Iterator[None]:
+    """Show the progress of a fit, and keep its sums in the folder `checkpoint`."""
+    verbose = estimator.verbose
+    if verbose not in (True, False, "auto"):
+        raise ValueError(f"verbose must be True, False or 'auto'; got {verbose!r}.")
+    kept = None
+    if checkpoint is not None:
+        if not isinstance(X, Scan):
+            raise ValueError("checkpoint is for fits on a scan; arrays are soon summed again.")
+        kept = Checkpoint(checkpoint, _fingerprint(estimator, X), draw_seed(estimator.random_state))
+    with shown(verbose, X.nbytes if isinstance(X, Scan) else None) as bar:
+        with engine.running(engine.Job(bar, kept)):
+            yield
+        if kept is not None:
+            kept.remove()
+
+
+def _fingerprint(estimator: Any, scan: Scan) -> str:
+    """Return what tells a fit from another: rows, parameters and versions."""
+    parameters = {
+        name: described(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in _SILENT
+    }
+    seed = estimator.random_state if isinstance(estimator.random_state, Integral) else "random"
+    versions = metadata.version("elmband"), np.__version__
+    text = f"{type(estimator).__name__}{parameters}{seed}{versions}{scan.fingerprint()}"
+    return sha256(text.encode()).hexdigest()
+
+
+class Result(NamedTuple):
+    """Where blocks of results go: names of their columns flattened, and a file or None."""
+
+    columns: Sequence[str]
+    out: str | Path | None
+
+
+def in_blocks(X: Any, function: BlockMap, result: Result, chunk_size: int) -> Any:
+    """Return what `function` makes of all rows, or write it to a file and return its path.
+
+    X is a scan or an array; a block (n, ...) is written as (n, number of columns).
+    """
+    blocks = iter(engine.on_chunks(function, blocks_of(X, chunk_size)))
+    if result.out is None:
+        found = list(blocks)
+        return namespace(found[0]).concat(found, axis=0)
+    first = next(blocks)
+    with open_writer(result.out, result.columns, to_numpy(first).dtype) as write:
+        write(_flat(first))
+        for block in blocks:
+            write(_flat(block))
+    return Path(result.out)
+
+
+def blocks_of(X: Any, chunk_size: int) -> Iterator[Array]:
+    """Yield the features of a scan or an array in blocks of rows."""
+    if isinstance(X, Scan):
+        return (chunk.X for chunk in X.chunks())
+    return (X[part, :] for part in chunk_slices(X.shape[0], chunk_size))
+
+
+def _flat(block: Array) -> np.ndarray[Any, Any]:
+    values = to_numpy(block)
+    return values.reshape(values.shape[0], -1)

@@ -1,0 +1,105 @@
+"""Covariances from a sample of rows, and a factor of low rank, for many rows in less time.
+
+With far more rows than neurons the covariance of the output weights is a small part of the
+variance. Its middle term, a mean over rows, is then known well enough from a sample; the breads
+and both models still see all rows. Where h Σ hᵀ is asked for, a factor of low rank stands for Σ:
+with C = HᵀH / n = R Rᵀ the directions are the eigenvectors of Rᵀ Σ R, in which rows are alike in
+size, so that what the rank leaves out is nearly the same for all rows and is added as a constant.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from elmband._arrays import Array, cast, namespace, place, to_numpy
+from elmband.moments import Chunk, Moments
+
+# Rows that middle terms are estimated from, and the rank of factors.
+SAMPLE_ROWS = 16384
+_RANK = 48
+# Rows that errors are measured on.
+_JUDGED = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows(Moments):
+    """Some rows of every chunk, in the order of the chunks."""
+
+    chunks: tuple[Chunk, ...]
+
+    def joined(self) -> Chunk:
+        """Return them as one chunk."""
+        xp = namespace(self.chunks[0].X)
+        columns = zip(*self.chunks, strict=True)
+        return Chunk(*(None if a[0] is None else xp.concat(list(a), axis=0) for a in columns))
+
+
+def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
+    """Draw a share of the rows of a chunk; which ones depends on its first row and on the seed."""
+    n = int(rows.X.shape[0])
+    first = np.ascontiguousarray(to_numpy(rows.X[0, :])).view(np.uint8)
+    words = [seed, *np.frombuffer(first.tobytes()[:32].ljust(32, b"\0"), np.uint32).tolist()]
+    rng = np.random.default_rng(words)
+    count = int(share * n + rng.random())
+    index = np.sort(rng.permutation(n)[: max(count, 1)])
+    xp = namespace(rows.X)
+    where = place(index, rows.X, xp.int64)
+    return SampledRows((Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows)),))
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """h Σ hᵀ ≈ ‖hF‖² + rest for every output: `factors` F (m, L, k), `rest` (m,)."""
+
+    factors: Array
+    rest: Array
+
+    @classmethod
+    def of(cls, covariance: Array, HtH: Array, n: float) -> Self:
+        """Approximate Σ (m, L, L) for rows with the mean square HᵀH / n."""
+        xp = namespace(covariance)
+        size = HtH.shape[0]
+        eye = xp.eye(size, dtype=HtH.dtype, device=HtH.device)
+        slight = 1e-10 * float(xp.linalg.trace(HtH)) / size / n
+        R = xp.linalg.cholesky(HtH / n + slight * eye)
+        back = xp.linalg.inv(R).T
+        factors, rest = [], []
+        for j in range(covariance.shape[0]):
+            values, vectors = xp.linalg.eigh(R.T @ covariance[j, :, :] @ R)
+            values = xp.clip(values, min=0.0)
+            kept = max(size - _RANK, 0)
+            factors.append((back @ vectors[:, kept:]) * xp.sqrt(values[kept:]))
+            rest.append(xp.sum(values[:kept]))
+        return cls(xp.stack(factors), xp.stack(rest))
+
+    def quadratic(self, H: Array) -> Array:
+        """Return h Σ hᵀ of every row and output, approximately, (n, m)."""
+        xp = namespace(H)
+        columns = []
+        for j in range(self.factors.shape[0]):
+            T = H @ cast(self.factors[j, :, :], H.dtype)
+            columns.append(xp.vecdot(T, T) + cast(self.rest[j], H.dtype))
+        return xp.stack(columns, axis=1)
+
+
+def halves(rows: Chunk) -> tuple[Chunk, Chunk]:
+    """Return every other row, and the others."""
+    odd, even = (
+        Chunk(*(None if a is None else a[start::2, ...] for a in rows)) for start in (0, 1)
+    )
+    return odd, even
+
+
+def judged(rows: Chunk) -> Chunk:
+    """Return the rows that errors are measured on."""
+    step = max(int(rows.X.shape[0]) // _JUDGED, 1)
+    return Chunk(*(None if a is None else a[::step, ...] for a in rows))
+
+
+def relative_error(variances: Any, others: Any) -> float:
+    """Return the root mean square of the relative difference of two standard deviations."""
+    xp = namespace(variances)
+    least = xp.clip(variances, min=1e-300)
+    ratio = xp.sqrt(xp.clip(others, min=0.0) / least)
+    return float(xp.sqrt(xp.mean((ratio - 1) ** 2)))

@@ -1,0 +1,82 @@
+"""Record batches of Arrow: what Parquet, CSV and Arrow files are read as."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from elmband._arrays import Array
+from elmband.stream.errors import needed
+from elmband.stream.fields import Block, Column, Part
+from elmband.stream.layout import FLOAT64, DType, FieldInfo, Layout, numbers, table_layout
+
+# pandas writes its row labels as columns with such names; they are not data.
+_ROW_LABELS = "__index_level_"
+
+
+class ArrowColumn(Column):
+    """One column of a record batch."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+        self.kind, self.dtype = str(column.type), arrow_dtype(column.type)
+        one_piece = not hasattr(column, "num_chunks")
+        is_view = one_piece and column.null_count == 0 and _is_native(column.type)
+        self._values = column.to_numpy() if is_view else None
+
+    def rows(self, first: int, stop: int) -> Array:
+        """Return a view where it can be had; missing values become NaN."""
+        if self._values is not None:
+            return self._values[first:stop]
+        # Large whole numbers are rounded, as they are without missing values among them.
+        part = self._column.slice(first, stop - first).cast("float64", safe=False)
+        return part.to_numpy(zero_copy_only=False)
+
+
+@cache
+def _is_native(kind: Any) -> bool:
+    types = needed("pyarrow.types", "A table")
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+@cache
+def arrow_dtype(kind: Any) -> DType | None:
+    """Return the NumPy dtype of a column, or None where it does not hold numbers."""
+    types = needed("pyarrow.types", "A table")
+    if _is_native(kind) or types.is_boolean(kind):
+        return numbers(kind.to_pandas_dtype())
+    return FLOAT64 if types.is_decimal(kind) or types.is_null(kind) else None
+
+
+def arrow_layout(label: str, schema: Any, n_rows: int | None) -> Layout:
+    """Return the layout of an Arrow table or of a file that is read as such."""
+    fields = [
+        FieldInfo(field.name, None, arrow_dtype(field.type), str(field.type), n_rows)
+        for field in schema
+        if not field.name.startswith(_ROW_LABELS)
+    ]
+    return table_layout(label, fields)
+
+
+def batch_blocks(
+    layout: Layout, batches: Iterable[Any], names: Sequence[str], first: int = 0
+) -> Iterator[Block]:
+    """Yield each record batch as a block; the first of them begins at row `first`."""
+    for batch in batches:
+        fields = {name: ArrowColumn(batch.column(name)) for name in names}
+        yield Block(layout, first, batch.num_rows, fields)
+        first += batch.num_rows
+
+
+class ArrowTablePart(Part):
+    """A table or a record batch of Arrow in memory."""
+
+    def __init__(self, label: str, table: Any) -> None:
+        super().__init__(arrow_layout(label, table.schema, table.num_rows), (), table.nbytes)
+        self._table = table
+
+    def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
+        """Yield the batches that the table is made of."""
+        del start
+        table = self._table.select(list(names))
+        batches = table.to_batches() if hasattr(table, "to_batches") else [table]
+        return batch_blocks(self.layout, batches, names)

@@ -1,0 +1,120 @@
+"""Blocks of any length, cut and joined to chunks of one length."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from elmband._arrays import Array
+from elmband.moments import Chunk
+from elmband.stream.checks import check_values
+from elmband.stream.fields import Block, Part
+from elmband.stream.layout import FLOAT64, DType, Key
+from elmband.stream.selection import Selection
+
+
+class Run(NamedTuple):
+    """Neighbouring columns of a field that stay neighbours in X, Y or s."""
+
+    role: int
+    source: int
+    place: int
+    length: int
+
+
+class Reader:
+    """Reads the chosen columns of parts as chunks.
+
+    Parameters
+    ----------
+    selection : Selection
+        The columns.
+    dtype : dtype
+        Of the features; targets and weights are float64.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of all parts that were passed so far, skipped ones included.
+    """
+
+    def __init__(self, selection: Selection, dtype: DType) -> None:
+        weight = () if selection.weight is None else (selection.weight,)
+        self._roles = (selection.features, selection.targets, weight)
+        self._dtypes = (dtype, FLOAT64, FLOAT64)
+        self._selection = selection
+        self._runs = _runs(self._roles)
+        self.n_rows = 0
+
+    def chunks(self, parts: Iterable[Part], size: int, skip: int) -> Iterator[list[Array]]:
+        """Yield features, targets and weights of `size` rows, the first `skip` rows left out."""
+        out, filled = self._empty(size), 0
+        for block, first in self._blocks(parts, skip):
+            done = first
+            while done < block.n_rows:
+                n = min(block.n_rows - done, size - filled)
+                self._fill(block, done, [a[filled : filled + n] for a in out])
+                done, filled = done + n, filled + n
+                if filled == size:
+                    yield out
+                    out, filled = self._empty(size), 0
+        if filled:
+            yield [a[:filled] for a in out]
+
+    def _empty(self, size: int) -> list[Array]:
+        pairs = zip(self._roles, self._dtypes, strict=True)
+        return [np.empty((size, len(keys)), dtype) for keys, dtype in pairs]
+
+    def _blocks(self, parts: Iterable[Part], skip: int) -> Iterator[tuple[Block, int]]:
+        """Yield every block with the place of its first row that is not skipped."""
+        names = self._selection.fields
+        for part in parts:
+            n_rows = part.layout.rows(names)
+            if n_rows is None or skip < n_rows:
+                n_rows = 0
+                for block in part.blocks(names, skip):
+                    yield block, max(skip - block.first, 0)
+                    n_rows = block.first + block.n_rows
+            self.n_rows += n_rows
+            skip = max(skip - n_rows, 0)
+
+    def _fill(self, block: Block, first: int, out: list[Array]) -> None:
+        stop = first + len(out[0])
+        for name, runs in self._runs.items():
+            field = block.fields[name]
+            width = block.layout.fields[name].columns
+            if len(runs) == 1 and runs[0].length == width == out[runs[0].role].shape[1]:
+                field.read_into(first, stop, out[runs[0].role])
+                continue
+            rows = field.rows(first, stop)
+            for role, source, place, length in runs:
+                if rows.ndim == 1:
+                    out[role][:, place] = rows
+                else:
+                    out[role][:, place : place + length] = rows[:, source : source + length]
+        check_values(block.layout, block.first + first, self._selection, out)
+
+
+def without_zeros(chunks: Iterable[list[Array]]) -> Iterator[Chunk]:
+    """Leave out the rows of weight 0, and chunks that have no others."""
+    for X, Y, s in chunks:
+        kept = s[:, 0] > 0 if s.shape[1] else None
+        if kept is None:
+            yield Chunk(X, Y, None)
+        elif kept.all():
+            yield Chunk(X, Y, s[:, 0])
+        elif kept.any():
+            yield Chunk(X[kept], Y[kept], s[kept, 0])
+
+
+def _runs(roles: Iterable[tuple[Key, ...]]) -> dict[str, list[Run]]:
+    """Find what is copied together, field by field."""
+    runs: dict[str, list[Run]] = {}
+    for role, keys in enumerate(roles):
+        steps = groupby(enumerate(keys), lambda item: (item[1].field, item[1].column - item[0]))
+        for (name, _), items in steps:
+            together = list(items)
+            place, key = together[0]
+            runs.setdefault(name, []).append(Run(role, key.column, place, len(together)))
+    return runs

@@ -1,0 +1,83 @@
+"""CSV files, compressed ones too, read as a stream of record batches."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elmband.stream.batches import arrow_layout, batch_blocks
+from elmband.stream.errors import needed, reading
+from elmband.stream.fields import Block, Part
+from elmband.stream.layout import FLOAT64, Layout
+
+_KIND = "CSV"
+
+# Where pyarrow puts the place of an error; it counts the line of names as row 1.
+_PLACE = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #(\d+): )?(.*)")
+
+
+class CsvPart(Part):
+    """A CSV file; its first block tells the names and the types of the columns."""
+
+    def __init__(self, path: Path) -> None:
+        with reading(str(path), _KIND), _open(path) as reader:
+            schema = reader.schema
+        if all(_is_number(name) for name in schema.names):
+            raise ValueError(
+                f"{path} begins with numbers; its first line must hold the names of the columns."
+            )
+        super().__init__(_as_float64(arrow_layout(str(path), schema, None)), (path,))
+        self._path, self._names = path, schema.names
+        self._booleans = {field.name for field in schema if str(field.type) == "bool"}
+
+    def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
+        """Yield batches from the beginning: the file has to be read to find a row."""
+        del start
+        types = {name: "bool" if name in self._booleans else "float64" for name in names}
+        yield from batch_blocks(self.layout, self._batches(types), names)
+
+    def _batches(self, types: dict[str, str]) -> Iterator[Any]:
+        seen = 0
+        try:
+            with _open(self._path, types) as reader:
+                for batch in reader:
+                    yield batch
+                    seen += batch.num_rows
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{self._path}{self._complaint(str(error), seen)}") from error
+
+    def _complaint(self, said: str, seen: int) -> str:
+        """Say where a value could not be read, in terms of names and rows counted from 0."""
+        column, row, reason = _PLACE.match(said.splitlines()[0]).groups()  # type: ignore[union-attr]
+        place = f", row {int(row) - 2}" if row else f" after row {seen}"
+        if column is None:
+            return f"{place} cannot be read as CSV: {reason.rstrip('.')}."
+        value = reason.rpartition("invalid value ")[2]
+        name = self._names[int(column)]
+        return f"{place}: column {name!r} holds {value}, which is not a number; mend that value."
+
+
+def _open(path: Path, types: dict[str, str] | None = None) -> Any:
+    csv = needed("pyarrow.csv", str(path))
+    # One thread is as fast as several here, and only with one is the row of an error known.
+    read = csv.ReadOptions(use_threads=False)
+    convert = csv.ConvertOptions(include_columns=list(types or ()), column_types=types)
+    return csv.open_csv(str(path), read_options=read, convert_options=convert)
+
+
+def _as_float64(layout: Layout) -> Layout:
+    """Return the layout with all numbers as float64: later rows may have more digits."""
+    fields = {
+        name: field if field.dtype is None else replace(field, dtype=FLOAT64)
+        for name, field in layout.fields.items()
+    }
+    return replace(layout, fields=fields)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

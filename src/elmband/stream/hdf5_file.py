@@ -1,0 +1,69 @@
+"""Data sets in HDF5 files."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from elmband._arrays import Array
+from elmband.stream.arrays import ArraySource, ArraysPart
+from elmband.stream.errors import needed, reading
+from elmband.stream.fields import Field, StoredField
+
+_KIND = "HDF5"
+
+
+class Hdf5Array(ArraySource):
+    """A data set in an HDF5 file."""
+
+    def __init__(self, path: Path, name: str, data: Any) -> None:
+        super().__init__(data.shape or (), data.dtype, (path,))
+        self._path, self._name = path, name
+
+    def open(self) -> AbstractContextManager[Field]:
+        """Open the file for as long as its rows are read."""
+        return self._open()
+
+    @contextmanager
+    def _open(self) -> Iterator[Field]:
+        h5py = needed("h5py", str(self._path))
+        with reading(str(self._path), _KIND):
+            file = h5py.File(self._path, "r")
+        with file:
+            data = file[self._name]
+            kind = PlainField if data.chunks is None else StoredField
+            yield kind(data, str(self._path), _KIND)
+
+
+class PlainField(Field):
+    """A data set whose rows lie one after the other in the file."""
+
+    def __init__(self, data: Any, label: str, kind: str) -> None:
+        self._data, self._label, self._kind = data, label, kind
+
+    def rows(self, first: int, stop: int) -> Array:
+        """Read rows."""
+        with reading(self._label, self._kind):
+            return self._data[first:stop]
+
+    def read_into(self, first: int, stop: int, out: Array) -> None:
+        """Read rows to where they belong; the library converts them on the way."""
+        if not out.flags.c_contiguous:
+            super().read_into(first, stop, out)
+            return
+        with reading(self._label, self._kind):
+            self._data.read_direct(out.reshape(-1, *self._data.shape[1:]), slice(first, stop))
+
+
+def hdf5_part(path: Path) -> ArraysPart:
+    """Return the data sets of a file, those of all its groups."""
+    h5py = needed("h5py", str(path))
+    arrays: dict[str, ArraySource] = {}
+
+    def visit(name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset):
+            arrays[name] = Hdf5Array(path, name, node)
+
+    with reading(str(path), _KIND), h5py.File(path, "r") as file:
+        file.visititems(visit)
+    return ArraysPart(str(path), "store", arrays)

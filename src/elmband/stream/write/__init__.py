@@ -1,0 +1,139 @@
+"""Results that are computed chunk by chunk, streamed to a file in flat memory."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from elmband._arrays import Array
+from elmband.files import appearing_whole, naming
+from elmband.stream.write._arrow import CsvFile, GzipCsvFile, IpcFile, ParquetFile
+from elmband.stream.write._file import SteadyFile
+from elmband.stream.write._groups import Groups, Rows
+from elmband.stream.write._hdf5 import Hdf5File
+from elmband.stream.write._npy import NpyFile
+
+Write: TypeAlias = Callable[[Array], None]
+
+
+class Format(Protocol):
+    """A file being written."""
+
+    def write(self, rows: Rows, /) -> None:
+        """Append a group of rows."""
+
+    def close(self) -> None:
+        """Write what is left to write."""
+
+
+_FORMATS: dict[str, Callable[[BinaryIO, tuple[str, ...], np.dtype[Any]], Format]] = {
+    ".arrow": IpcFile,
+    ".csv": CsvFile,
+    ".csv.gz": GzipCsvFile,
+    ".feather": IpcFile,
+    ".h5": Hdf5File,
+    ".hdf5": Hdf5File,
+    ".ipc": IpcFile,
+    ".npy": NpyFile,
+    ".parquet": ParquetFile,
+}
+
+EXTENSIONS = tuple(_FORMATS)
+"""The ends of file names, each of which names a format."""
+
+
+@contextmanager
+def open_writer(
+    path: str | Path, columns: Sequence[str], dtype: DTypeLike = np.float64
+) -> Iterator[Write]:
+    """Open a file for blocks of rows; it appears at `path` when all of them are written.
+
+    After any exception `path` is as it was before. Memory does not grow with the rows: they are
+    gathered to groups of about 64 thousand, whatever the size of the blocks.
+
+    Parameters
+    ----------
+    path : str or Path
+        The end of the name chooses the format: .parquet, .npy, .h5 or .hdf5, .csv, .csv.gz,
+        .arrow, .feather or .ipc. An existing file is replaced.
+    columns : sequence of str
+        Names of the k columns. The .npy format has no place for them.
+    dtype : float32 or float64
+        The type of the numbers in the file.
+
+    Yields
+    ------
+    callable
+        It appends a block of shape (n, k), an array of any library.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "squares.npy")
+    ...     with open_writer(path, ["x", "square"]) as write:
+    ...         for x in (2, 3):
+    ...             write(np.array([[x, x**2]]))
+    ...     print(np.load(path).tolist())
+    [[2.0, 4.0], [3.0, 9.0]]
+    """
+    path, names, kind = Path(path), _checked_names(columns), _checked_dtype(dtype)
+    make = _format_of(path)
+    with appearing_whole(path) as temporary, SteadyFile(temporary) as file:
+        with _failing_as(path, file):
+            target = make(file, names, kind)
+        groups = Groups(target.write, names, kind)
+
+        def write(block: Array) -> None:
+            with _failing_as(path, file):
+                groups.add(block)
+
+        try:
+            yield write
+            with _failing_as(path, file):
+                groups.flush()
+        except BaseException:
+            with suppress(Exception):
+                target.close()
+            raise
+        with _failing_as(path, file):
+            target.close()
+            file.close()
+
+
+@contextmanager
+def _failing_as(path: Path, file: SteadyFile) -> Iterator[None]:
+    """Let the first failure of the file win over what a library made of it."""
+    with naming(path):
+        try:
+            yield
+        finally:
+            file.check()
+
+
+def _format_of(path: Path) -> Callable[[BinaryIO, tuple[str, ...], np.dtype[Any]], Format]:
+    for extension, make in _FORMATS.items():
+        if path.name.lower().endswith(extension):
+            return make
+    raise ValueError(f"{path} ends in none of the known extensions: {', '.join(EXTENSIONS)}.")
+
+
+def _checked_names(columns: Sequence[str]) -> tuple[str, ...]:
+    names = () if isinstance(columns, str) else tuple(columns)
+    texts = all(isinstance(name, str) and name for name in names)
+    if not names or not texts or len(set(names)) < len(names):
+        raise ValueError(f"columns is {columns!r}, expected a list of names, no two alike.")
+    return names
+
+
+def _checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = None
+    if kind not in {np.dtype(np.float32), np.dtype(np.float64)}:
+        raise ValueError(f"dtype is {dtype!r}, expected float32 or float64.")
+    return kind

@@ -1,0 +1,131 @@
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from elmband.files import appearing_whole, check_writable, naming
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+def test_the_file_appears_only_at_the_end(tmp_path, old):
+    path = tmp_path / "result.txt"
+    if old:
+        path.write_text(old)
+    with appearing_whole(path) as temporary:
+        temporary.write_text("new")
+        assert temporary.parent == tmp_path
+        assert temporary.name.startswith(".result.txt.")
+        assert temporary.suffix == ".partial"
+        assert (path.read_text() if path.exists() else None) == old
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["result.txt"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, OSError])
+@pytest.mark.parametrize("old", [None, "old"])
+def test_after_an_exception_all_is_as_before(tmp_path, old, error):
+    path = tmp_path / "result.txt"
+    if old:
+        path.write_text(old)
+    mine = error("of the caller")
+
+    def fail():
+        with appearing_whole(path) as temporary:
+            temporary.write_text("half")
+            raise mine
+
+    with pytest.raises(error) as caught:
+        fail()
+    assert caught.value is mine
+    assert names(tmp_path) == (["result.txt"] if old else [])
+    assert not old or path.read_text() == old
+
+
+def test_it_is_on_the_disk_before_it_takes_the_name(tmp_path, monkeypatch):
+    path, seen = tmp_path / "result.txt", []
+
+    def record(descriptor):
+        seen.append((os.fstat(descriptor).st_size, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", record)
+    with appearing_whole(path) as temporary:
+        temporary.write_text("12345")
+    assert seen == [(5, False)]
+    assert path.read_text() == "12345"
+
+
+@pytest.mark.parametrize("method", ["touch", "replace"])
+def test_failures_of_the_system_are_a_sentence_with_the_path(tmp_path, monkeypatch, method):
+    path = tmp_path / "result.txt"
+    path.write_text("old")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", "another name")
+
+    monkeypatch.setattr(Path, method, refuse)
+    with pytest.raises(OSError, match="left as it was") as caught, appearing_whole(path):
+        pass
+    assert str(caught.value) == (
+        f"{path} could not be written and is left as it was: Permission denied."
+    )
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["result.txt"]
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    def refuse(**_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    with pytest.raises(OSError, match="cannot be written to: Read-only file system"):
+        check_writable(tmp_path / "result.txt")
+
+
+def test_the_longest_name_that_the_system_takes(tmp_path):
+    path = tmp_path / ("ü" * 120 + ".txt")
+    with appearing_whole(path) as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == [path.name]
+    too_long = tmp_path / ("x" * 300)
+    with pytest.raises(OSError, match="could not be written and is left as it was: File name"):
+        check_writable(too_long)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX modes")
+def test_who_may_read_the_file_stays_as_it_was(tmp_path):
+    path = tmp_path / "secret.txt"
+    path.touch(mode=0o600)
+    with appearing_whole(path):
+        pass
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; the output needs the name"):
+        check_writable(tmp_path)
+    with pytest.raises(NotADirectoryError, match=r"nowhere does not exist; make it first\."):
+        check_writable(tmp_path / "nowhere" / "result.txt")
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match="does not exist"):
+        check_writable(tmp_path / "file" / "result.txt")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="a device or a pipe"), appearing_whole(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_errors_without_a_number_keep_their_words():
+    with pytest.raises(OSError, match=r"^a could not be .*: it fell over\.$"), naming(Path("a")):
+        raise OSError("it fell over")
+    with pytest.raises(ValueError, match=r"^mine$"), naming(Path("a")):
+        raise ValueError("mine")
