@@ -58,6 +58,13 @@ class Pieces(Moments):
 
 
 @dataclass(frozen=True, eq=False)
+class Count(Moments):
+    """A number of rows."""
+
+    n: float
+
+
+@dataclass(frozen=True, eq=False)
 class Several(Moments):
     """Sums of several kinds over the same rows, each of which adds up by itself."""
 

@@ -2,6 +2,6 @@
 
 from elmband.estimators._variance import VarianceParts
 from elmband.estimators.interval import ELMIntervalRegressor
-from elmband.estimators.point import ELMRegressor
+from elmband.estimators.point import ELMRegressor, merge
 
-__all__ = ["ELMIntervalRegressor", "ELMRegressor", "VarianceParts"]
+__all__ = ["ELMIntervalRegressor", "ELMRegressor", "VarianceParts", "merge"]

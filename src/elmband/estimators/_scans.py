@@ -182,6 +182,11 @@ def in_blocks(X: Any, function: BlockMap, result: Result, chunk_size: int) -> An
 def blocks_of(X: Any, chunk_size: int) -> Iterator[Array]:
     """Yield the features of a scan or an array in blocks of rows."""
     if isinstance(X, Scan):
+        if X.has_weights:
+            raise ValueError(
+                "Rows to predict have no weights: rows of weight 0 would be missing from the "
+                "result. Leave weight= out of the scan."
+            )
         return (chunk.X for chunk in X.chunks())
     return (X[part, :] for part in chunk_slices(X.shape[0], chunk_size))
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,7 +16,8 @@ from elmband.calibrate import (
     score_bins,
     two_sided,
 )
-from elmband.estimators._scans import check_targets, refuse_beside_scan
+from elmband.estimators._scans import check_targets, followed, refuse_beside_scan
+from elmband.estimators._updates import check_same_rows
 from elmband.estimators._validate import (
     Levels,
     check_alpha,
@@ -37,7 +39,7 @@ from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
 from elmband.predictive import NoiseSettings, Predictive, fit_predictive
 from elmband.progress import Verbose
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
+from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.select import keep
 from elmband.stream import Scan
 from elmband.transform import Identity, TransformChoice
@@ -200,8 +202,15 @@ precision, chunk_size, random_state, verbose
         specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
         rows, _ = self._training(X, y, weight, None)
         mean = self._fit_layer(rows, specs[0], rule)
+        self._fit_second(mean, rule if noise_rule is None else noise_rule)
+
+    def _fit_second(self, mean: MeanModel, rule: AlphaRule, sample: Chunk | None = None) -> None:
+        """Go on from the mean: noise, covariances and multipliers, or all from a sample of rows."""
         self.noise_hidden_, features = self._noise_layer(mean)
-        fitted = self._fit_noise(mean, features, rule if noise_rule is None else noise_rule)
+        if sample is None:
+            fitted = self._fit_noise(mean, features, rule)
+        else:
+            fitted = SquaredNoise.from_sample(mean, rule, sample)
         self.mode_error_ = fitted.error
         if fitted.selection is not None:
             self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
@@ -215,8 +224,10 @@ precision, chunk_size, random_state, verbose
         self.noise_alpha_ = self._shaped(fitted.layer.alpha)
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
-            scores = fitted.scores(mean)
+            rows = mean.rows if sample is None else ArrayRows(*sample)
+            scores = fitted.scores(replace(mean, rows=rows))
         self.calibration_ = Calibration(self.calibration, scores)
+        self._stale = False
 
     def _fit_noise(
         self, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule
@@ -251,6 +262,7 @@ precision, chunk_size, random_state, verbose
         fitted = fit_predictive(pool, stack, settings)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
+        self._stale = False
         self.calibration_ = Calibration(self.calibration, fitted.scores)
 
     def _log_spec(self, n_features: int) -> LayerSpec:
@@ -259,6 +271,58 @@ precision, chunk_size, random_state, verbose
         # One more input than X has: the predicted mean.
         mix = {"linear": n_features + 1, "tanh": _NOISE_NEURONS}
         return LayerSpec.parse(mix, weight_scale=_NOISE_SCALE)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to the mean model; intervals are to be refreshed afterwards.
+
+        As for `ELMRegressor`, with ``noise="squared"``.
+        """
+        if self.noise != "squared":
+            raise ValueError("partial_fit needs noise='squared', the published noise model.")
+        special = (self.noise_neurons, self.selection) != (None, None)
+        if special or self.covariance != "jackknife":
+            raise ValueError(
+                "partial_fit has one hidden layer for both models and the jackknife: leave "
+                "noise_neurons, selection and covariance as they are."
+            )
+        return super().partial_fit(X, y, sample_weight)
+
+    def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
+        self._stale = True
+        return super()._grow(rows, rule)
+
+    def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Bring noise, covariances and multipliers up to date after `partial_fit` or `merge`.
+
+        They need a pass over all rows that the mean was trained on, arrays or a scan. With
+        ``mode="fast"`` and no rows given, a sample of them that was kept is used instead;
+        `mode_error_` tells what that changes.
+        """
+        grown = self._grown
+        if grown is None or grown.sums is None:
+            raise ValueError("refresh is for models that partial_fit or merge has changed.")
+        rule = check_alpha(self.alpha)
+        noise_rule = rule if self.noise_alpha is None else check_alpha(self.noise_alpha)
+        if X is None:
+            if self.mode != "fast" or grown.sample is None:
+                raise ValueError(
+                    "refresh needs the rows that the mean was trained on: refresh(X, y); only "
+                    "mode='fast' with partial_fit from the first row on keeps a sample of them."
+                )
+            self._fit_second(grown.mean_model(self._no_rows(), rule), noise_rule, grown.sample.rows)
+            return self
+        with followed(self, X, None):
+            rows = self._more_rows(X, y, sample_weight).scaled(grown.targets, self._dtype)
+            check_same_rows(rows, grown.sums.n)
+            self._fit_second(grown.mean_model(rows, rule), noise_rule)
+        return self
+
+    def _check_fresh(self) -> None:
+        if getattr(self, "_stale", False):
+            raise ValueError(
+                "Noise, covariance and calibration are older than the mean, to which rows were "
+                "added; call refresh with all of them."
+            )
 
     def calibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Replace the multipliers by those of split conformal prediction on held-out rows.
@@ -454,12 +518,14 @@ precision, chunk_size, random_state, verbose
 
     def _parts(self, X: Array, z: float = 1.96) -> Parts:
         """Return mean and variances of standardised targets for a block of rows."""
+        self._check_fresh()
         if self._predictive is not None:
             return self._predictive.parts(X, z)
         return self._squared_parts(X, z)
 
     def _totals(self, X: Array) -> Parts:
         """Return the same where only the whole variance is asked for."""
+        self._check_fresh()
         if self._noise is None:
             return self._parts(X)
         H = self._features.apply(X)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -18,6 +19,7 @@ from elmband.estimators._scans import (
     Result,
     blocks_of,
     check_new_scan,
+    check_targets,
     check_training_scan,
     draw_seed,
     followed,
@@ -26,6 +28,7 @@ from elmband.estimators._scans import (
     scan_rows,
     transform_of,
 )
+from elmband.estimators._updates import Grown, check_growing_rule, check_mergeable
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
@@ -34,6 +37,7 @@ from elmband.estimators._validate import (
     check_members,
     check_precision,
     check_same_library,
+    held_out_rows,
     training_rows,
     warn_constant,
 )
@@ -133,6 +137,9 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     (3,)
     """
 
+    # The single layer with the sums of its rows, which can be added to.
+    _grown: Grown | None = None
+
     def __init__(
         self,
         n_neurons: NeuronCounts | Literal["auto"] = "auto",
@@ -198,6 +205,71 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             _, stack = self._fit_stack(rows, labels, specs, rule)
             members = tuple(fitted.member for fitted in stack.fitted)
             self._set_stack(MeanStack(members, stack.weights))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows, arrays or a scan, to those that the model was trained on.
+
+        The model has a single layer, 200 neurons where `n_neurons` is "auto". The first rows
+        decide on the scaling of inputs and targets, for all that follow: let them be typical. γ is
+        a number or chosen by generalised cross-validation.
+        """
+        rule = check_alpha(self.alpha)
+        check_growing_rule(rule)
+        specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
+        if len(specs) > 1 or self.selection is not None or self.target_transform is not None:
+            raise ValueError(
+                "partial_fit is for a single layer without selection or target_transform."
+            )
+        with followed(self, X, None):
+            if not hasattr(self, "_targets"):
+                rows, _ = self._training(X, y, sample_weight, None)
+                eps = epsilon(self._dtype, namespace(rows.like))
+                grown = Grown.begin(rows, specs[0], self._dtype, eps, self._seed)
+            elif self._grown is not None:
+                rows, grown = self._more_rows(X, y, sample_weight), self._grown
+            else:
+                raise ValueError(
+                    "fit has trained a stack, or more neurons than rows; to add rows begin with "
+                    "partial_fit on a new model."
+                )
+            self._grown = grown.plus(rows, self._seed)
+            self._grow(rows, rule)
+        return self
+
+    def _more_rows(self, X: Any, y: Any, weight: Any) -> Rows:
+        """Check rows beside those that the model knows."""
+        X = self._new_rows(X, "partial_fit")
+        n_outputs = int(self._targets.mean.shape[0])
+        if isinstance(X, Scan):
+            refuse_beside_scan(y=y, sample_weight=weight)
+            check_targets(self, X, n_outputs)
+            return scan_rows(X, self.target_transform_, self._dtype, self.chunk_size)
+        Y, s = held_out_rows(X, y, weight, n_outputs)
+        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+        return ArrayRows(X, Y, s, size)
+
+    def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
+        """Solve with the sums of all rows so far."""
+        assert self._grown is not None
+        mean = self._grown.mean_model(rows, rule)
+        self._set_layer(mean)
+        return mean
+
+    def _no_rows(self) -> Rows:
+        like = self._features.inputs.mean[None, :][:0, :]
+        Y = double(self._targets.mean)[None, :][:0, :]
+        return ArrayRows(like, Y)
+
+    def untrained(self) -> Self:
+        """Return a model with the same hidden layer and scalings and no rows.
+
+        Train it by `partial_fit` on other rows, anywhere, and put both together with `merge`.
+        """
+        if self._grown is None:
+            raise ValueError("Only a fitted single layer can be copied untrained.")
+        other = copy(self)
+        other._grown = self._grown._replace(sums=None, sample=None)  # noqa: SLF001
+        return other
 
     def predict(self, X: Any, *, out: str | Path | None = None) -> Any:
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
@@ -276,12 +348,16 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
         warn_constant(mean.constant, mean.targets, self.target_transform_)
+        self._grown = None if self.selection is not None else Grown.of(mean)
+        self._set_layer(mean)
+        return mean
+
+    def _set_layer(self, mean: MeanModel) -> None:
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
         self.coef_ = self._shaped(mean.layer.coef)
         self.alpha_ = self._shaped(mean.layer.alpha)
-        return mean
 
     def _fit_stack(
         self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
@@ -302,6 +378,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self._stack.weights  # type: ignore[union-attr]
 
     def _set_stack(self, stack: MeanStack) -> None:
+        self._grown = None
         self._stack = stack
         self.members_ = stack.members
 
@@ -366,3 +443,28 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.array_api_support = True
         tags.target_tags.positive_only = self.target_transform in ("log", "box-cox")
         return tags
+
+
+def merge(one: ELMRegressor, other: ELMRegressor) -> ELMRegressor:
+    """Return the model of the rows of both, which were trained apart on the same hidden layer.
+
+    It equals one model trained on all rows. Intervals have to be refreshed, see
+    `ELMIntervalRegressor.refresh`.
+
+    Examples
+    --------
+    >>> from elmband import ELMRegressor, merge
+    >>> from elmband.datasets import make_heteroscedastic
+    >>> data = make_heteroscedastic(500, random_state=0)
+    >>> first = ELMRegressor(50, random_state=0).partial_fit(data.X[:300], data.y[:300])
+    >>> second = first.untrained().partial_fit(data.X[300:], data.y[300:])
+    >>> merge(first, second).predict(data.X[:3]).shape
+    (3,)
+    """
+    check_mergeable(one, other)
+    both = copy(one)
+    assert one._grown is not None  # noqa: SLF001
+    assert other._grown is not None  # noqa: SLF001
+    both._grown = one._grown.joined(other._grown)  # noqa: SLF001
+    both._grow(both._no_rows(), check_alpha(both.alpha))  # noqa: SLF001
+    return both

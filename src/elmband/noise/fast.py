@@ -15,9 +15,11 @@ import numpy as np
 from elmband._arrays import Array, cast, namespace, place, to_numpy
 from elmband.moments import Chunk, Moments
 
-# Rows that middle terms are estimated from, and the rank of factors.
+# Rows that middle terms are estimated from, and ranks of factors to choose from.
 SAMPLE_ROWS = 16384
-_RANK = 48
+RANKS = (32, 48, 64, 96)
+# The largest relative change of widths that a low rank may make.
+MOST_ERROR = 0.003
 # Rows that errors are measured on.
 _JUDGED = 2000
 
@@ -38,9 +40,7 @@ class SampledRows(Moments):
 def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
     """Draw a share of the rows of a chunk; which ones depends on its first row and on the seed."""
     n = int(rows.X.shape[0])
-    first = np.ascontiguousarray(to_numpy(rows.X[0, :])).view(np.uint8)
-    words = [seed, *np.frombuffer(first.tobytes()[:32].ljust(32, b"\0"), np.uint32).tolist()]
-    rng = np.random.default_rng(words)
+    rng = chunk_rng(rows, seed)
     count = int(share * n + rng.random())
     index = np.sort(rng.permutation(n)[: max(count, 1)])
     xp = namespace(rows.X)
@@ -48,30 +48,45 @@ def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
     return SampledRows((Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows)),))
 
 
+def chunk_rng(rows: Chunk, seed: int) -> np.random.Generator:
+    """Return random numbers for a chunk, which depend on its first row and on the seed."""
+    first = np.ascontiguousarray(to_numpy(rows.X[0, :])).tobytes()[:32].ljust(32, b"\0")
+    return np.random.default_rng([seed, *np.frombuffer(first, np.uint32).tolist()])
+
+
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """h Σ hᵀ ≈ ‖hF‖² + rest for every output: `factors` F (m, L, k), `rest` (m,)."""
+    """h Σ hᵀ ≈ ‖hF‖² + rest for every output: `factors` F (m, L, k), `rest` (m,).
+
+    Columns of F are in ascending order of what they add for the mean square R Rᵀ of rows, with R
+    the `spread`.
+    """
 
     factors: Array
     rest: Array
+    spread: Array
 
     @classmethod
     def of(cls, covariance: Array, HtH: Array, n: float) -> Self:
-        """Approximate Σ (m, L, L) for rows with the mean square HᵀH / n."""
+        """Decompose Σ (m, L, L) for rows with the mean square HᵀH / n, at full rank."""
         xp = namespace(covariance)
         size = HtH.shape[0]
         eye = xp.eye(size, dtype=HtH.dtype, device=HtH.device)
         slight = 1e-10 * float(xp.linalg.trace(HtH)) / size / n
         R = xp.linalg.cholesky(HtH / n + slight * eye)
         back = xp.linalg.inv(R).T
-        factors, rest = [], []
+        factors = []
         for j in range(covariance.shape[0]):
             values, vectors = xp.linalg.eigh(R.T @ covariance[j, :, :] @ R)
-            values = xp.clip(values, min=0.0)
-            kept = max(size - _RANK, 0)
-            factors.append((back @ vectors[:, kept:]) * xp.sqrt(values[kept:]))
-            rest.append(xp.sum(values[:kept]))
-        return cls(xp.stack(factors), xp.stack(rest))
+            factors.append((back @ vectors) * xp.sqrt(xp.clip(values, min=0.0)))
+        return cls(xp.stack(factors), xp.zeros_like(covariance[:, 0, 0]), R)
+
+    def cut(self, rank: int) -> Self:
+        """Keep the largest directions; the others are replaced by their mean over rows."""
+        xp = namespace(self.factors)
+        dropped = self.factors[:, :, :-rank]
+        rest = xp.sum((self.spread.T @ dropped) ** 2, axis=(1, 2))
+        return type(self)(self.factors[:, :, -rank:], rest, self.spread)
 
     def quadratic(self, H: Array) -> Array:
         """Return h Σ hᵀ of every row and output, approximately, (n, m)."""

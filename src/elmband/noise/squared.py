@@ -19,7 +19,16 @@ from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
 from elmband.mean import MeanModel, SelectionMethod, narrowed
 from elmband.moments import Chunk, Gram, Moments, Pieces, Several, TargetSums, gram, target_sums
-from elmband.noise.fast import SAMPLE_ROWS, LowRank, halves, judged, relative_error, sampled
+from elmband.noise.fast import (
+    MOST_ERROR,
+    RANKS,
+    SAMPLE_ROWS,
+    LowRank,
+    halves,
+    judged,
+    relative_error,
+    sampled,
+)
 from elmband.noise.parts import Parts, positive
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.rows import ArrayRows
@@ -64,28 +73,44 @@ class SquaredNoise:
         standard error of the sample and the error of the low rank, on sampled rows.
         """
         n = len(mean.rows)
-        problem = RidgeProblem(mean.rows, mean.features, mean.hidden.n_neurons, mean.eps)
-        if n <= 2 * SAMPLE_ROWS or mean.layer.dual:
+        size = int(min(max(n / 20, SAMPLE_ROWS), 4 * SAMPLE_ROWS))
+        if n <= 2 * size or mean.layer.dual:
             return cls.fit(mean, None, rule, seed=seed)
 
         def chunk_map(chunk: Chunk) -> Several:
             noise = target_sums(_squares(mean, None, chunk))
-            return Several((noise, sampled(chunk, SAMPLE_ROWS / n, seed)))
+            return Several((noise, sampled(chunk, size / n, seed)))
 
         noise_sums, sample = engine.total(mean.rows, chunk_map, "noise and sample").parts
+        return cls.from_sample(mean, rule, sample.joined(), noise_sums)
+
+    @classmethod
+    def from_sample(
+        cls, mean: MeanModel, rule: AlphaRule, rows: Chunk, noise_sums: TargetSums | None = None
+    ) -> Self:
+        """Go on from the mean with a sample of its rows; the noise model's sums too, by default."""
+        assert mean.sums is not None
+        if noise_sums is None:
+            some, share = target_sums(_squares(mean, None, rows)), mean.sums.n / rows.n
+            noise_sums = TargetSums(mean.sums.n, share * some.HtY, share * some.YtY)
+        problem = RidgeProblem(mean.rows, mean.features, mean.hidden.n_neurons, mean.eps)
         problem = replace(problem, to_hidden=partial(_squares, mean, None))
         layer = _noise_layer(problem, rule, mean, noise_sums, shared=True)
-        rows = sample.joined()
         one, other = engine.for_all(partial(_sampled_covariances, mean, layer), halves(rows))
         both = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
-        assert mean.sums is not None
-        low_rank = LowRank.of(both[0] + both[1], mean.sums.HtH, mean.sums.n)
+        whole = LowRank.of(both[0] + both[1], mean.sums.HtH, mean.sums.n)
         H = mean.features.apply(judged(rows).X)
         noise = positive(layer.predict(H))
         exact, mine, theirs = (noise + quadratic_form(H, a + b) for a, b in (both, one, other))
         # The halves differ by twice the standard error of their mean.
         by_sample = relative_error(mine, theirs) / 2
-        by_rank = relative_error(exact, noise + low_rank.quadratic(H))
+        low_rank, by_rank = None, 0.0
+        for rank in (rank for rank in RANKS if rank < H.shape[1] / 2):
+            candidate = whole.cut(rank)
+            found = relative_error(exact, noise + candidate.quadratic(H))
+            if found < MOST_ERROR:
+                low_rank, by_rank = candidate, found
+                break
         error = (by_sample**2 + by_rank**2) ** 0.5
         return cls(None, layer, both[0], both[1], low_rank=low_rank, error=error)
 
@@ -251,11 +276,10 @@ def _noise_layer(
     """Solve for the noise model, with the decomposition of HᵀH that the mean model left."""
     if isinstance(sums, Gram):
         return problem.solve(rule, sums)
-    if problem.dual:
+    if not isinstance(sums, TargetSums):
         spectrum = mean.layer.spectrum if shared else None
         assert spectrum is None or isinstance(spectrum, RowSpectrum)
         return problem.solve_dual(rule, spectrum)
-    assert isinstance(sums, TargetSums)
     assert mean.sums is not None
     assert mean.layer.factor is not None
     if mean.layer.spectrum is None and rule == float(mean.layer.alpha[0]):

@@ -1,0 +1,134 @@
+"""Models that grow: rows added later, and models trained apart put together.
+
+All that the mean needs of the rows are sums, so sums of more rows are a model of more rows, as
+long as hidden layer and scalings stay. Noise, covariance and calibration depend on the weights
+that come out at the end, and have to be refreshed.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmband import engine
+from elmband._arrays import to_numpy
+from elmband.hidden import FeatureMap, HiddenLayer
+from elmband.mean import MeanModel, draw_hidden, standardised
+from elmband.moments import Chunk, Count, Gram, Several, gram
+from elmband.noise.fast import SAMPLE_ROWS, chunk_rng
+from elmband.output_layer import AlphaRule, RidgeProblem
+from elmband.pool import KeptRows
+from elmband.rows import Rows
+from elmband.scaling import Scaling
+
+
+class Grown(NamedTuple):
+    """A single layer with the sums of all rows so far, and a sample of them.
+
+    `sums` is None before the first row; `sample` is None where none was taken.
+    """
+
+    inputs: Scaling
+    targets: Scaling
+    hidden: HiddenLayer
+    features: FeatureMap
+    eps: float
+    sums: Gram | None = None
+    sample: KeptRows | None = None
+
+    @classmethod
+    def begin(cls, rows: Rows, spec: Any, dtype: Any, eps: float, seed: int) -> "Grown":
+        """Draw the layer; the first rows decide on scalings, for all that follow."""
+        scaled = standardised(rows, dtype)
+        hidden = draw_hidden(rows, scaled.inputs, spec, seed)
+        features = FeatureMap(scaled.inputs, hidden).to(rows.like, dtype)
+        return cls(scaled.inputs, scaled.targets, hidden, features, eps)
+
+    @classmethod
+    def of(cls, mean: MeanModel) -> "Grown | None":
+        """Go on from a fitted mean, where its sums are known."""
+        if mean.sums is None:
+            return None
+        layer = (mean.inputs, mean.targets, mean.hidden, mean.features, mean.eps)
+        return cls(*layer, mean.sums)
+
+    def plus(self, rows: Rows, seed: int) -> "Grown":
+        """Add rows whose targets are not scaled yet."""
+        scaled = rows.scaled(self.targets, self.features.inputs.mean.dtype)
+        before = 0 if self.sums is None else round(self.sums.n)
+
+        def chunk_map(chunk: Chunk) -> Several:
+            return Several((gram(self.features(chunk)), _kept(chunk, seed + before)))
+
+        sums, sample = engine.total(scaled, chunk_map, "sums").parts
+        return self.joined(self._replace(sums=sums, sample=sample))
+
+    def joined(self, other: "Grown") -> "Grown":
+        """Return the layer with the rows of both."""
+        if self.sums is None or other.sums is None:
+            return other if self.sums is None else self
+        sample = None
+        if self.sample is not None and other.sample is not None:
+            sample = self.sample + other.sample
+        return self._replace(sums=self.sums + other.sums, sample=sample)
+
+    def same_layer(self, other: "Grown") -> bool:
+        """Whether hidden layer and scalings are the same."""
+        mine, theirs = (
+            [g.inputs.mean, g.inputs.scale, g.targets.mean, g.targets.scale]
+            + [a for block in g.hidden.blocks for a in (block.weights, block.bias)]
+            for g in (self, other)
+        )
+        kinds = [[block.kind for block in g.hidden.blocks] for g in (self, other)]
+        return kinds[0] == kinds[1] and all(
+            np.array_equal(to_numpy(a), to_numpy(b)) for a, b in zip(mine, theirs, strict=True)
+        )
+
+    def mean_model(self, rows: Rows, rule: AlphaRule) -> MeanModel:
+        """Solve for the mean; `rows` are those that a second stage would go on with."""
+        assert self.sums is not None
+        problem = RidgeProblem(rows, self.features, self.hidden.n_neurons, self.eps)
+        layer = problem.solve("gcv" if rule == "auto" else rule, self.sums)
+        return MeanModel(
+            rows, self.inputs, self.targets, self.hidden, self.features, self.sums, layer, self.eps
+        )
+
+
+def check_growing_rule(rule: AlphaRule) -> None:
+    """Refuse leave-one-out, which would need all rows again."""
+    if rule == "loo":
+        raise ValueError(
+            "alpha='loo' needs all rows at once; with partial_fit choose 'auto', 'gcv' or a number."
+        )
+
+
+def check_same_rows(rows: Rows, expected: float) -> None:
+    """Refuse rows that cannot be those that the mean was trained on: they are not as many."""
+    if rows.in_memory:
+        n = rows.whole().n
+    else:
+        n = engine.total(rows, lambda chunk: Count(chunk.n), "rows").n
+    if abs(n - expected) > 1e-6 * expected:
+        raise ValueError(
+            f"The mean was trained on {expected:g} rows, these are {n:g}; give refresh all rows "
+            "that partial_fit was given, and no others."
+        )
+
+
+def check_mergeable(one: Any, other: Any) -> None:
+    """Refuse models that cannot be added up."""
+    for model in (one, other):
+        if getattr(model, "_grown", None) is None or model._grown.sums is None:  # noqa: SLF001
+            raise ValueError(
+                "merge takes models with a single layer that were trained by partial_fit or fit."
+            )
+    if type(one) is not type(other) or not one._grown.same_layer(other._grown):  # noqa: SLF001
+        raise ValueError(
+            "These models have different hidden layers or scalings, so that their sums do not add "
+            "up; train both from one model.untrained()."
+        )
+
+
+def _kept(chunk: Chunk, seed: int) -> KeptRows:
+    """Return a uniform sample of the rows of a chunk, with random keys."""
+    keys = chunk_rng(chunk, seed).integers(2**64, size=int(chunk.X.shape[0]), dtype=np.uint64)
+    return KeptRows(SAMPLE_ROWS, keys, chunk).cut()
