@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.moments import Chunk, Moments
 from elmband.output_layer import OutputLayer
@@ -38,8 +39,16 @@ def jackknife_meat(layer: OutputLayer, rows: Chunk, r: Array, rest: Array) -> Me
     if rows.s is not None:
         w = w * rows.s[:, None]
     root = xp.sqrt(w)
-    scaled = (rows.X * root[:, j][:, None] for j in range(root.shape[1]))
+    scaled = (_scaled(rows.X, root[:, j]) for j in range(root.shape[1]))
     return Meat(xp.stack([double(H.T @ H) for H in scaled]))
+
+
+def _scaled(H: Array, factors: Array) -> Array:
+    """Multiply every row by its factor."""
+    if isinstance(H, np.ndarray):
+        out = engine.scratch("scaled", H.shape, H.dtype)
+        return np.multiply(H, factors[:, None], out=out)
+    return H * factors[:, None]
 
 
 def sandwich(layer: OutputLayer, meat: Meat) -> Array:

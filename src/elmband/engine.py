@@ -4,6 +4,7 @@ Results are added in the order of the chunks, so that the sum does not depend on
 there are or which of them is the fastest.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -138,7 +139,7 @@ def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R
     pending: deque[Future[R]] = deque()
     with ExitStack() as stack:
         stack.enter_context(threadpool_limits(1, user_api="blas"))
-        pool = ThreadPoolExecutor(workers, initializer=lambda: setattr(_here, "busy", True))
+        pool = ThreadPoolExecutor(workers, initializer=_begin_thread)
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         for item in items:
             # The caller's context, for settings such as np.errstate.
@@ -147,6 +148,28 @@ def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+
+
+def _begin_thread() -> None:
+    _here.busy = True
+    _here.buffers = {}
+
+
+def scratch(name: object, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return an array to be overwritten, which lasts until the same thread asks for `name` again.
+
+    Chunk maps work in the same memory for every chunk: fresh memory has to be cleared by the
+    system each time, which takes longer than some of the arithmetic. Outside the threads of the
+    engine the array is a new one.
+    """
+    buffers = getattr(_here, "buffers", None)
+    if buffers is None:
+        return np.empty(shape, dtype)
+    size = math.prod(shape)
+    buffer = buffers.get((name, dtype))
+    if buffer is None or buffer.size < size:
+        buffer = buffers[name, dtype] = np.empty(size, dtype)
+    return cast("np.ndarray[Any, np.dtype[Any]]", buffer[:size].reshape(shape))
 
 
 def for_all(function: Callable[[Any], R], items: Sequence[Any]) -> list[R]:

@@ -6,6 +6,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from elmband import engine
 from elmband._arrays import Array, namespace
 from elmband.moments import Chunk
 from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
@@ -26,10 +27,11 @@ class HiddenLayer:
         """Number of columns of H."""
         return sum(block.count for block in self.blocks)
 
-    def __call__(self, Z: Array) -> Array:
-        """Return hidden outputs H (n, L) of standardised inputs Z (n, d)."""
+    def __call__(self, Z: Array, out: np.ndarray[Any, Any] | None = None) -> Array:
+        """Return hidden outputs H (n, L) of standardised inputs Z (n, d), on NumPy in `out`."""
         if isinstance(Z, np.ndarray):
-            H, start = np.empty((Z.shape[0], self.n_neurons), Z.dtype), 0
+            H = np.empty((Z.shape[0], self.n_neurons), Z.dtype) if out is None else out
+            start = 0
             for block in self.blocks:
                 block.write(Z, H[:, start : start + block.count])
                 start += block.count
@@ -49,8 +51,16 @@ class FeatureMap:
     hidden: HiddenLayer
 
     def __call__(self, rows: Chunk) -> Chunk:
-        """Replace the inputs of a chunk by hidden outputs, in the dtype of this map."""
-        return rows._replace(X=self.apply(rows.X))
+        """Replace the inputs of a chunk by hidden outputs, in the dtype of this map.
+
+        On NumPy they last until the same thread maps the next chunk.
+        """
+        if not isinstance(rows.X, np.ndarray):
+            return rows._replace(X=self.apply(rows.X))
+        n, dtype = len(rows.X), self.inputs.mean.dtype
+        Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, dtype))
+        H = engine.scratch(("H", id(self.hidden)), (n, self.hidden.n_neurons), dtype)
+        return rows._replace(X=self.hidden(Z, H))
 
     def apply(self, X: Array) -> Array:
         """Return hidden outputs H (n, L) of raw inputs."""

@@ -87,7 +87,7 @@ def leverage_complement(rows: Chunk, quadratic: Array, alpha: Array) -> Array:
     """
     xp = namespace(quadratic)
     alpha = cast(alpha, quadratic.dtype)
-    q = xp.sum(rows.X**2, axis=1)[:, None]
+    q = xp.vecdot(rows.X, rows.X)[:, None]
     if rows.s is None:
         s = share = xp.ones_like(q)
     else:

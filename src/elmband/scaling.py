@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from elmband._arrays import Array, cast, double, epsilon, namespace, place
 from elmband.moments import Moments
 
@@ -65,9 +67,10 @@ class Scaling:
         # Rounding leaves a constant column a spread of a few units in its last place.
         return cls(mean=moments.mean, scale=xp.where(moments.constant, xp.ones_like(std), std))
 
-    def __call__(self, X: Array) -> Array:
-        """Standardise columns, in the dtype of this scaling."""
-        Z = cast(X, self.mean.dtype) - self.mean
+    def __call__(self, X: Array, out: Any = None) -> Array:
+        """Standardise columns, in the dtype of this scaling, on NumPy in `out`."""
+        X = cast(X, self.mean.dtype)
+        Z = X - self.mean if out is None else np.subtract(X, self.mean, out=out)
         Z /= self.scale
         return Z
 

@@ -2,6 +2,9 @@
 
 from typing import Literal, TypeAlias
 
+import numpy as np
+
+from elmband import engine
 from elmband._arrays import Array, cast, namespace
 
 Shape: TypeAlias = Literal["upper", "lower"]
@@ -19,6 +22,13 @@ def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
     for start in range(0, size, _BLOCK):
         stop = min(start + _BLOCK, size)
         rows = slice(0, stop) if shape == "upper" else slice(start, size)
-        T = H[:, rows] @ F[rows, start:stop]
+        T = _product(H[:, rows], F[rows, start:stop])
         total = total + xp.vecdot(T, T)
     return total
+
+
+def _product(A: Array, B: Array) -> Array:
+    if isinstance(A, np.ndarray):
+        out = engine.scratch("product", (A.shape[0], B.shape[1]), A.dtype)
+        return np.matmul(A, B, out=out)
+    return A @ B
