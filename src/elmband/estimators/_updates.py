@@ -44,12 +44,12 @@ class Grown(NamedTuple):
         return cls(scaled.inputs, scaled.targets, hidden, features, eps)
 
     @classmethod
-    def of(cls, mean: MeanModel) -> "Grown | None":
-        """Go on from a fitted mean, where its sums are known."""
-        if mean.sums is None:
-            return None
-        layer = (mean.inputs, mean.targets, mean.hidden, mean.features, mean.eps)
-        return cls(*layer, mean.sums)
+    def of(cls, mean: MeanModel) -> "Grown":
+        """Go on from a fitted mean."""
+        sums = mean.sums
+        if sums is None:
+            sums = engine.total(mean.rows, lambda chunk: gram(mean.features(chunk)), "sums")
+        return cls(mean.inputs, mean.targets, mean.hidden, mean.features, mean.eps, sums)
 
     def plus(self, rows: Rows, seed: int) -> "Grown":
         """Add rows whose targets are not scaled yet."""

@@ -272,20 +272,15 @@ precision, chunk_size, random_state, verbose
         mix = {"linear": n_features + 1, "tanh": _NOISE_NEURONS}
         return LayerSpec.parse(mix, weight_scale=_NOISE_SCALE)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to the mean model; intervals are to be refreshed afterwards.
-
-        As for `ELMRegressor`, with ``noise="squared"``.
-        """
+    def _may_grow(self) -> bool:
         if self.noise != "squared":
-            raise ValueError("partial_fit needs noise='squared', the published noise model.")
-        special = (self.noise_neurons, self.selection) != (None, None)
-        if special or self.covariance != "jackknife":
-            raise ValueError(
+            raise AttributeError("partial_fit needs noise='squared', the published noise model.")
+        if self.noise_neurons is not None or self.covariance != "jackknife":
+            raise AttributeError(
                 "partial_fit has one hidden layer for both models and the jackknife: leave "
-                "noise_neurons, selection and covariance as they are."
+                "noise_neurons and covariance as they are."
             )
-        return super().partial_fit(X, y, sample_weight)
+        return super()._may_grow()
 
     def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
         self._stale = True

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband import engine
@@ -206,20 +207,29 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             members = tuple(fitted.member for fitted in stack.fitted)
             self._set_stack(MeanStack(members, stack.weights))
 
+    def _may_grow(self) -> bool:
+        """Tell whether rows can be added, or why they cannot."""
+        auto = isinstance(self.n_neurons, str)
+        single = not auto and self.n_estimators in (None, 1)
+        if not single or self.selection is not None or self.target_transform is not None:
+            raise AttributeError(
+                "partial_fit is for a single layer: give n_neurons a number or a mix, and leave "
+                "n_estimators, selection and target_transform as they are."
+            )
+        return True
+
+    @available_if(lambda self: self._may_grow())  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows, arrays or a scan, to those that the model was trained on.
 
-        The model has a single layer, 200 neurons where `n_neurons` is "auto". The first rows
-        decide on the scaling of inputs and targets, for all that follow: let them be typical. γ is
-        a number or chosen by generalised cross-validation.
+        The model has a single layer. The first rows decide on the scaling of inputs and targets,
+        for all that follow: let them be typical. γ is a number or chosen by generalised
+        cross-validation.
         """
         rule = check_alpha(self.alpha)
         check_growing_rule(rule)
-        specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
-        if len(specs) > 1 or self.selection is not None or self.target_transform is not None:
-            raise ValueError(
-                "partial_fit is for a single layer without selection or target_transform."
-            )
+        specs = self._specs()
+        assert specs is not None
         with followed(self, X, None):
             if not hasattr(self, "_targets"):
                 rows, _ = self._training(X, y, sample_weight, None)
@@ -229,7 +239,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 rows, grown = self._more_rows(X, y, sample_weight), self._grown
             else:
                 raise ValueError(
-                    "fit has trained a stack, or more neurons than rows; to add rows begin with "
+                    "fit has trained what cannot grow, with other parameters; begin with "
                     "partial_fit on a new model."
                 )
             self._grown = grown.plus(rows, self._seed)
@@ -348,7 +358,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
         warn_constant(mean.constant, mean.targets, self.target_transform_)
-        self._grown = None if self.selection is not None else Grown.of(mean)
+        self._grown = Grown.of(mean) if hasattr(self, "partial_fit") else None
         self._set_layer(mean)
         return mean
 

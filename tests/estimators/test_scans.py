@@ -1,0 +1,219 @@
+"""Estimators on rows that are read in chunks, against the same rows as arrays."""
+
+import json
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+
+from elmband import ELMIntervalRegressor, ELMRegressor, scan
+from elmband.estimators import _scans
+from elmband.metrics import interval_score, nmpiw, picp
+from published import published
+
+RNG = np.random.default_rng(0)
+N = 6000
+X = RNG.uniform(-2, 2, size=(N, 4))
+SD = 0.2 + 0.2 * np.abs(X[:, 3])
+Y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + SD * RNG.standard_normal(N)
+S = RNG.integers(1, 4, size=N).astype(float)
+NEW = RNG.uniform(-2, 2, size=(200, 4))
+
+MODELS = {
+    "published": published(60, alpha=0.1, random_state=0),
+    "published, own noise layer": published(60, alpha=0.1, noise_neurons=30, random_state=0),
+    "published, several outputs": published(60, alpha=0.1, random_state=0),
+    "one layer": ELMIntervalRegressor(60, alpha=0.1, random_state=0),
+    "default": ELMIntervalRegressor(alpha=0.1, random_state=0),
+}
+
+
+@pytest.fixture(autouse=True)
+def always_in_chunks(monkeypatch):
+    """Let no scan be small enough to be loaded."""
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+
+
+def table(columns, *, weight):
+    return np.column_stack([X, *columns] + ([S] if weight else []))
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_scan_gives_the_model_of_its_rows(name, weighted):
+    """Sums of other chunks differ by rounding, which small γ and Fisher scoring magnify."""
+    several = name == "published, several outputs"
+    columns = [Y, Y**2] if several else [Y]
+    y = np.column_stack(columns) if several else Y
+    options = {"weight": -1} if weighted else {}
+    target = [4, 5] if several else 4
+    rows = scan(table(columns, weight=weighted), target=target, chunk_size=1111, **options)
+    model = MODELS[name]
+    expected = model.fit(X, y, S if weighted else None).predict_interval(NEW, [0.5, 0.9])
+    actual = model.fit(rows).predict_interval(NEW, [0.5, 0.9])
+    tolerance = 1e-8 if name.startswith("published") else 2e-3
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_multipliers_from_a_scan_are_those_of_all_rows_but_for_the_width_of_a_bin():
+    model = ELMIntervalRegressor(60, noise="squared", alpha=0.1, random_state=0)
+    whole = model.fit(X, Y).calibration_
+    binned = model.fit(scan((X, Y), chunk_size=999)).calibration_
+    for level in (0.5, 0.9, 0.99):
+        ratio = binned.symmetric(level, 0) / whole.symmetric(level, 0)
+        assert 1 <= ratio < 1.0026
+
+
+def test_by_default_a_single_layer_on_a_scan_has_the_strength_that_gcv_chooses():
+    rows = scan((X, Y), chunk_size=999)
+    chosen = ELMRegressor(60, random_state=0).fit(rows).alpha_
+    assert chosen == ELMRegressor(60, alpha="gcv", random_state=0).fit(X, Y).alpha_
+    exact = ELMRegressor(60, alpha="loo", random_state=0)
+    assert exact.fit(rows).alpha_ == exact.fit(X, Y).alpha_
+
+
+def test_few_rows_are_loaded_and_give_what_arrays_give(monkeypatch):
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 2**20)
+    model = ELMIntervalRegressor(random_state=0)
+    expected = model.fit(X[:50], Y[:50]).predict_interval(NEW)
+    np.testing.assert_array_equal(model.fit(scan((X[:50], Y[:50]))).predict_interval(NEW), expected)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ELMIntervalRegressor(50, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("end", ["parquet", "npy", "h5", "csv", "arrow"])
+def test_intervals_are_streamed_to_a_file(fitted, tmp_path, end):
+    expected = np.column_stack(
+        [fitted.predict(X), *(fitted.predict_interval(X, level) for level in (0.5, 0.9))]
+    )
+    out = tmp_path / f"result.{end}"
+    rows = scan(X, chunk_size=777)
+    assert fitted.predict_interval(rows, [0.5, 0.9], out=out) == out
+    names = ["mean", "lower_0.5", "upper_0.5", "lower_0.9", "upper_0.9"]
+    if end == "npy":
+        values = np.load(out)
+    elif end == "h5":
+        with h5py.File(out) as file:
+            values = np.column_stack([file[name][:] for name in names])
+    else:
+        read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "arrow": pd.read_feather}[end]
+        frame = read(out)
+        assert list(frame) == names
+        values = frame.to_numpy()
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+
+
+def test_predictions_of_a_scan_are_those_of_its_rows(fitted):
+    rows = scan(X, chunk_size=777)
+    for method in ("predict", "predict_interval", "predict_quantiles"):
+        expected = getattr(fitted, method)(X)
+        np.testing.assert_allclose(getattr(fitted, method)(rows), expected, rtol=1e-12)
+    for mine, theirs in zip(fitted.predict_variance(rows), fitted.predict_variance(X), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["arrays", "scan"])
+def test_evaluation_is_that_of_the_metrics(fitted, how):
+    rows = (X, Y) if how == "arrays" else (scan((X, Y), chunk_size=777),)
+    found = fitted.evaluate(*rows, confidence_level=[0.5, 0.9])
+    assert found.n == N
+    assert found.rmse == pytest.approx(np.sqrt(np.mean((Y - fitted.predict(X)) ** 2)))
+    for one, level in zip(found.levels, (0.5, 0.9), strict=True):
+        interval = fitted.predict_interval(X, level)
+        assert one.coverage == pytest.approx(picp(Y, interval))
+        assert one.nmpiw == pytest.approx(nmpiw(Y, interval))
+        score = interval_score(Y, interval, confidence_level=level)
+        assert one.interval_score == pytest.approx(score)
+    json.dumps(found.to_dict())
+
+
+def test_conformal_multipliers_from_a_scan_are_at_least_those_of_arrays():
+    model = ELMIntervalRegressor(50, random_state=0).fit(X[:3000], Y[:3000])
+    exact = model.calibrate(X[3000:], Y[3000:]).calibration_.symmetric(0.9, 0)
+    binned = model.calibrate(scan((X[3000:], Y[3000:]))).calibration_.symmetric(0.9, 0)
+    assert exact <= binned < 1.0026 * exact
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda m: m.fit(scan((X, Y)), Y), "y is part of a scan"),
+        (lambda m: m.fit(scan((X, Y)), sample_weight=S), "Weights are part of a scan"),
+        (lambda m: m.fit(scan((X, Y)), groups=S), "groups needs rows in memory"),
+        (lambda m: m.fit(scan(X)), "has no target to learn"),
+        (lambda m: m.fit(X, Y, checkpoint="folder"), "checkpoint is for fits on a scan"),
+        (lambda m: m.fit(X, Y).predict(scan(X[:, :3])), "has 3 features"),
+        (lambda m: m.fit(X, Y).evaluate(scan(X)), "has 0 targets"),
+        (lambda m: m.fit(X, Y).predict(scan((X, Y, S))), "have no weights"),
+        (
+            lambda m: m.set_params(target_transform="box-cox").fit(scan((X, np.exp(Y)))),
+            "needs rows in memory; for a scan choose 'log'",
+        ),
+        (lambda m: m.set_params(verbose="loud").fit(X, Y), "verbose must be True, False or 'auto'"),
+        (
+            lambda m: m.set_params(n_neurons=7000, noise="squared").fit(scan((X, Y))),
+            "cannot be had as a whole",
+        ),
+    ],
+)
+def test_what_a_scan_cannot_do_is_refused_in_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call(ELMIntervalRegressor(20, random_state=0))
+
+
+def test_features_of_another_name_are_refused(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=Y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = ELMRegressor(20, random_state=0).fit(scan(tmp_path / "rows.parquet", target="y"))
+    assert list(model.feature_names_in_) == list("abcd")
+    swapped = scan(tmp_path / "rows.parquet", features=["b", "a", "c", "d"])
+    with pytest.raises(ValueError, match="has the feature 'b' where ELMRegressor was trained on"):
+        model.predict(swapped)
+    rows = scan(tmp_path / "rows.parquet", features=list("abcd"))
+    np.testing.assert_allclose(model.predict(frame[list("abcd")]), model.predict(rows), rtol=1e-12)
+
+
+def test_targets_stay_in_their_range():
+    rows = scan((X, np.exp(Y)), chunk_size=999)
+    model = ELMIntervalRegressor(50, target_transform="log", random_state=0).fit(rows)
+    assert model.predict_interval(NEW, 0.99).min() > 0
+    with pytest.raises(ValueError, match="log"):
+        model.fit(scan((X, Y), chunk_size=999))
+
+
+PEAK = """
+import sys
+import numpy as np
+from elmband import ELMIntervalRegressor, scan
+
+def peak():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+model = ELMIntervalRegressor({"linear": 30, "sigmoid": 50}, noise="squared", random_state=0)
+model.fit(scan(sys.argv[1], target=-1, chunk_size=4096))
+rows = scan(sys.argv[1], features=list(range(30)), chunk_size=4096)
+model.predict_interval(rows, out=sys.argv[2])
+print(peak())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    peaks = []
+    for n in (100_000, 800_000):
+        rows = np.lib.format.open_memmap(tmp_path / f"{n}.npy", "w+", np.float32, (n, 31))
+        for start in range(0, n, 100_000):
+            rows[start : start + 100_000] = RNG.standard_normal((100_000, 31), dtype=np.float32)
+        rows.flush()
+        command = [sys.executable, "-c", PEAK, tmp_path / f"{n}.npy", tmp_path / "out.npy"]
+        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        peaks.append(int(found.stdout))
+    assert peaks[1] < 1.1 * peaks[0]

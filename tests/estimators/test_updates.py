@@ -1,0 +1,173 @@
+"""Rows added later, models put together, and intervals refreshed, against one fit on all rows."""
+
+import numpy as np
+import pytest
+
+from elmband import ELMIntervalRegressor, ELMRegressor, merge, scan
+from published import published
+
+RNG = np.random.default_rng(0)
+N = 3000
+X = RNG.uniform(-2, 2, size=(N, 4))
+Y = np.sin(2 * X[:, 0]) + X[:, 1] + (0.2 + 0.3 * np.abs(X[:, 3])) * RNG.standard_normal(N)
+S = RNG.uniform(0.5, 3, size=N)
+NEW = RNG.uniform(-2, 2, size=(100, 4))
+PARTS = [slice(0, 500), slice(500, 1700), slice(1700, N)]
+
+
+def grown(model, parts=PARTS, s=None):
+    for part in parts:
+        model.partial_fit(X[part], Y[part], None if s is None else s[part])
+    return model
+
+
+def with_first_scaling(model, s=None):
+    """Train on all rows with the scalings of the first part, by adding nothing but the rest."""
+    whole = model.partial_fit(X[PARTS[0]], Y[PARTS[0]], None if s is None else s[PARTS[0]])
+    rest = slice(500, N)
+    return whole.partial_fit(X[rest], Y[rest], None if s is None else s[rest])
+
+
+@pytest.mark.parametrize("kind", ["tanh", "rbf_l2"])
+@pytest.mark.parametrize("alpha", [0.5, "gcv", "auto"])
+def test_rows_in_parts_are_rows_at_once(kind, alpha):
+    options = {"activation": kind, "alpha": alpha, "random_state": 0}
+    one, other = (ELMRegressor(60, **options) for _ in range(2))
+    expected = with_first_scaling(one).predict(NEW)
+    np.testing.assert_allclose(grown(other).predict(NEW), expected, rtol=1e-8, atol=1e-8)
+
+
+def test_the_first_part_alone_is_a_fit():
+    model = ELMRegressor(60, alpha=0.5, random_state=0)
+    part = PARTS[0]
+    expected = model.fit(X[part], Y[part]).predict(NEW)
+    actual = ELMRegressor(60, alpha=0.5, random_state=0).partial_fit(X[part], Y[part]).predict(NEW)
+    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_fit_can_be_gone_on_from_and_forgets_what_was_before():
+    model = ELMRegressor(60, alpha=0.5, random_state=0)
+    expected = grown(ELMRegressor(60, alpha=0.5, random_state=0)).predict(NEW)
+    part, rest = PARTS[0], slice(500, N)
+    model.fit(X[part], Y[part]).partial_fit(X[rest], Y[rest])
+    np.testing.assert_allclose(model.predict(NEW), expected, rtol=1e-8, atol=1e-8)
+    again = model.fit(X[part], Y[part]).predict(NEW)
+    fresh = ELMRegressor(60, alpha=0.5, random_state=0).fit(X[part], Y[part]).predict(NEW)
+    np.testing.assert_array_equal(again, fresh)
+
+
+@pytest.mark.parametrize("s", [None, S], ids=["plain", "weighted"])
+def test_merged_models_are_one_model_of_all_rows(s):
+    first = ELMRegressor(60, alpha=0.5, random_state=0)
+    part, rest = PARTS[0], slice(500, N)
+    weights = (None, None) if s is None else (s[part], s[rest])
+    first.partial_fit(X[part], Y[part], weights[0])
+    second = first.untrained().partial_fit(X[rest], Y[rest], weights[1])
+    expected = with_first_scaling(ELMRegressor(60, alpha=0.5, random_state=0), s).predict(NEW)
+    for both in (merge(first, second), merge(second, first)):
+        np.testing.assert_allclose(both.predict(NEW), expected, rtol=1e-10, atol=1e-10)
+    alone = ELMRegressor(60, alpha=0.5, random_state=0).partial_fit(X[part], Y[part], weights[0])
+    np.testing.assert_array_equal(first.predict(NEW), alone.predict(NEW))
+
+
+def test_intervals_are_stale_until_they_are_refreshed():
+    model = grown(ELMIntervalRegressor(60, noise="squared", alpha=0.5, random_state=0))
+    model.predict(NEW)
+    for call in (
+        lambda: model.predict_interval(NEW),
+        lambda: model.predict_quantiles(NEW),
+        lambda: model.predict_variance(NEW),
+        lambda: model.predict(NEW, return_std=True),
+        lambda: model.evaluate(X, Y),
+        lambda: model.calibrate(X, Y),
+    ):
+        with pytest.raises(ValueError, match="older than the mean, to which rows were added; call"):
+            call()
+    model.refresh(X, Y).predict_interval(NEW)
+    model.partial_fit(X[:100], Y[:100])
+    with pytest.raises(ValueError, match="older than the mean"):
+        model.predict_interval(NEW)
+
+
+@pytest.mark.parametrize("how", ["arrays", "scan"])
+def test_refreshed_intervals_are_those_of_one_fit(how):
+    """With scalings of all rows in the first part, one fit is the whole truth."""
+    model = published(60, alpha=0.5, random_state=0)
+    expected = model.fit(X, Y).predict_interval(NEW, 0.9)
+    part, rest = slice(0, N // 2), slice(N // 2, N)
+    other = published(60, alpha=0.5, random_state=0).fit(X, Y).untrained()
+    other.partial_fit(X[part], Y[part]).partial_fit(X[rest], Y[rest])
+    other.refresh(*((X, Y) if how == "arrays" else (scan((X, Y), chunk_size=500),)))
+    np.testing.assert_allclose(other.predict_interval(NEW, 0.9), expected, rtol=1e-8, atol=1e-8)
+
+
+def test_merged_intervals_are_refreshed_too():
+    first = published(60, alpha=0.5, random_state=0).partial_fit(X[:1000], Y[:1000])
+    second = first.untrained().partial_fit(X[1000:], Y[1000:])
+    both = merge(first, second)
+    with pytest.raises(ValueError, match="older than the mean"):
+        both.predict_interval(NEW)
+    exact = both.refresh(X, Y).predict_interval(NEW)
+    assert np.isfinite(exact).all()
+
+
+def test_a_kept_sample_refreshes_nearly_as_well():
+    """All 3,000 rows fit into the sample, so that only the halves' rounding is left."""
+    options = {"alpha": 0.5, "random_state": 0}
+    exact = grown(published(60, **options)).refresh(X, Y).predict_interval(NEW, 0.9)
+    model = grown(published(60, mode="fast", **options)).refresh()
+    width = np.diff(model.predict_interval(NEW, 0.9))[:, 0]
+    assert np.abs(width / np.diff(exact)[:, 0] - 1).max() < 0.02
+    assert 0 <= model.mode_error_ < 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: ELMRegressor(9, alpha="loo").partial_fit(X, Y), "alpha='loo' needs all rows"),
+        (lambda: ELMRegressor().fit(X, Y).untrained(), "Only a fitted single layer"),
+        (lambda: published(9).refresh(X, Y), "refresh is for models that partial_fit or merge"),
+        (
+            lambda: grown(published(9, random_state=0)).refresh(X[:9], Y[:9]),
+            "trained on 3000 rows, these are 9",
+        ),
+        (lambda: grown(published(9, random_state=0)).refresh(), "refresh needs the rows"),
+        (
+            lambda: merge(
+                ELMRegressor(9, random_state=0).partial_fit(X, Y),
+                ELMRegressor(9, random_state=1).partial_fit(X, Y),
+            ),
+            "different hidden layers or scalings",
+        ),
+        (
+            lambda: merge(ELMRegressor().fit(X, Y), ELMRegressor().fit(X, Y)),
+            "merge takes models with a single layer",
+        ),
+        (
+            lambda: ELMRegressor(9, random_state=0).partial_fit(X, Y).partial_fit(X[:, :3], Y),
+            "3 features",
+        ),
+    ],
+)
+def test_refusals(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (ELMIntervalRegressor(9), "partial_fit needs noise='squared'"),
+        (published(9, covariance="wild"), "one hidden layer for both models"),
+        (published(9, noise_neurons=5), "one hidden layer for both models"),
+        (published("auto"), "is for a single layer"),
+        (ELMRegressor(), "is for a single layer"),
+        (ELMRegressor(9, n_estimators=2), "is for a single layer"),
+        (ELMRegressor(9, target_transform="log"), "is for a single layer"),
+    ],
+)
+def test_models_that_cannot_grow_do_not_offer_to(model, sentence):
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError) as raised:
+        model.partial_fit(X, Y)
+    assert sentence in str(raised.value.__cause__ or raised.value)

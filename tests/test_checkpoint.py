@@ -1,0 +1,227 @@
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from elmband import ELMIntervalRegressor, checkpoint, engine, scan
+from elmband.checkpoint import Begun, Checkpoint, Pass
+from elmband.estimators import _scans
+from elmband.moments import Chunk, Count, Pieces, Several, gram
+from elmband.pool import KeptRows
+from elmband.rows import ArrayRows
+from elmband.scaling import column_moments
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((600, 3))
+Y = X[:, :1] + RNG.standard_normal((600, 1))
+ROWS = ArrayRows(X, Y, chunk_size=50)
+
+
+def same(one, other):
+    """Compare sums to the bit, whatever they are made of."""
+    arrays = [{}, {}]
+    trees = [checkpoint._taken_apart(v, a) for v, a in zip((one, other), arrays, strict=True)]
+    assert trees[0] == trees[1]
+    for name, array in arrays[0].items():
+        np.testing.assert_array_equal(array, arrays[1][name])
+        assert array.dtype == arrays[1][name].dtype
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        gram(Chunk(X, Y, None)),
+        column_moments(X, None),
+        Several((Count(3.0), Pieces((X[:0], X.astype(np.float32))))),
+        KeptRows(5, np.array([1, 2**64 - 1], np.uint64), Chunk(X[:2], Y[:2], None), complete=False),
+        Count(float("inf")),
+    ],
+    ids=lambda sums: type(sums).__name__,
+)
+def test_sums_come_back_to_the_bit(tmp_path, sums):
+    place = Pass(tmp_path / "pass.safetensors", "name")
+    assert place.load() is None
+    place.save(Begun(7, sums, done=False))
+    begun = place.load()
+    assert begun[::2] == (7, False)
+    same(begun.sums, sums)
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("after", range(0, 24, 5))
+def test_sums_go_on_where_they_were_ended(tmp_path, monkeypatch, after):
+    monkeypatch.setattr(checkpoint, "_PATIENCE", 0.0)
+    expected = [engine.total(ROWS, gram), engine.total(ROWS, lambda c: column_moments(c.X, None))]
+    mapped = []
+
+    def both(limit):
+        kept = Checkpoint(tmp_path / "kept", "a fit", 5)
+
+        def counted(function):
+            def chunk_map(chunk):
+                if len(mapped) >= limit:
+                    raise KilledError
+                mapped.append(1)
+                return function(chunk)
+
+            return chunk_map
+
+        with engine.running(engine.Job(checkpoint=kept)):
+            yield engine.total(ROWS, counted(gram))
+            yield engine.total(ROWS, counted(lambda c: column_moments(c.X, None)))
+        kept.remove()
+
+    with pytest.raises(KilledError):
+        list(both(after))
+    before = len(mapped)
+    found = list(both(10**6))
+    for mine, theirs in zip(found, expected, strict=True):
+        same(mine, theirs)
+    # What was saved is not summed again: at most what was on its way in the threads is.
+    assert len(mapped) - before <= 24 - before + 4
+    assert not (tmp_path / "kept").exists()
+
+
+FIT = """
+import sys, time
+import numpy as np
+from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband.estimators import _scans
+from elmband.stream import Scan
+checkpoint._PATIENCE, _scans._KEPT_BYTES = 0.0, 0
+path, folder, out, pause = sys.argv[1:]
+chunks = Scan.chunks
+def slow(self, *args, **options):
+    for chunk in chunks(self, *args, **options):
+        time.sleep(float(pause))
+        yield chunk
+Scan.chunks = slow
+model = ELMIntervalRegressor(40, noise="squared", random_state=None)
+model.fit(scan(path, target=-1, chunk_size=250), checkpoint=folder)
+np.save(out, model.predict_interval(np.load(path)[:100, :-1]))
+np.save(out + ".seed.npy", model._seed)
+"""
+
+
+def test_a_killed_process_is_gone_on_from_to_the_same_bits(tmp_path):
+    """SIGKILL leaves no time to tidy up; the random seed is that of the first attempt."""
+    path, folder, out = (str(tmp_path / name) for name in ("rows.npy", "kept", "out.npy"))
+    np.save(path, np.column_stack([np.tile(X, (10, 1)), np.tile(Y, (10, 1))]))
+    command = [sys.executable, "-c", FIT, path, folder, out]
+    process = subprocess.Popen([*command, "0.05"])
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(6)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    begun = sorted(p.name for p in (tmp_path / "kept").glob("pass-*"))
+    assert begun
+    subprocess.run([*command, "0"], check=True)
+    assert not (tmp_path / "kept").exists()
+    seed = int(np.load(out + ".seed.npy"))
+    rows = scan(path, target=-1, chunk_size=250)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_scans, "_KEPT_BYTES", 0)
+        patch.setattr("elmband.estimators.point.draw_seed", lambda _: seed)
+        model = ELMIntervalRegressor(40, noise="squared").fit(rows)
+    expected = model.predict_interval(np.load(path)[:100, :-1])
+    np.testing.assert_array_equal(np.load(out), expected)
+
+
+@pytest.fixture
+def begun(tmp_path, monkeypatch):
+    """Return a folder with a checkpoint of a fit that was ended, and how to go on with it."""
+    monkeypatch.setattr(checkpoint, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+    np.save(tmp_path / "rows.npy", np.column_stack([X, Y]))
+    folder = tmp_path / "kept"
+
+    def fit(n_neurons=20, **options):
+        rows = scan(tmp_path / "rows.npy", target=-1, chunk_size=50)
+        model = ELMIntervalRegressor(n_neurons, noise="squared", random_state=0, **options)
+        return model.fit(rows, checkpoint=folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("elmband.noise.squared._third_pass", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            fit()
+    assert len(list(folder.iterdir())) > 2
+    return folder, fit
+
+
+def test_another_fit_does_not_take_the_checkpoint_of_this_one(begun):
+    folder, fit = begun
+    for options in ({"n_neurons": 21}, {"alpha": 1.0}):
+        with pytest.raises(ValueError, match="belongs to another fit"):
+            fit(**options)
+    rows = folder.parent / "rows.npy"
+    np.save(rows, np.load(rows)[::-1])
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        fit()
+
+
+def test_progress_does_not_matter(begun):
+    _, fit = begun
+    fit(verbose=False)
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "renamed", "text", "job"])
+def test_a_damaged_checkpoint_is_refused(begun, damage):
+    folder, fit = begun
+    first, second = sorted(folder.glob("pass-*"))[:2]
+    content = bytearray(first.read_bytes())
+    if damage == "cut":
+        first.write_bytes(content[: len(content) // 2])
+    elif damage == "changed":
+        content[-3] ^= 1
+        first.write_bytes(content)
+    elif damage == "renamed":
+        second.replace(first)
+    elif damage == "text":
+        first.write_text("not a checkpoint")
+    else:
+        (folder / "job.json").write_text("{")
+    with pytest.raises(ValueError, match="damaged"):
+        fit()
+
+
+def test_folders_that_are_none(begun, tmp_path):
+    folder, fit = begun
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "thesis.txt").write_text("important")
+    with pytest.raises(ValueError, match="holds other files and no checkpoint"):
+        fit()
+    assert (folder / "thesis.txt").read_text() == "important"
+    with pytest.raises(ValueError, match="is a file"):
+        Checkpoint(tmp_path / "rows.npy", "a fit", 0)
+
+
+def test_a_file_that_tells_of_code_runs_none(tmp_path):
+    place = Pass(tmp_path / "pass.safetensors", "name")
+    place.save(Begun(1, Count(1.0), done=True))
+    whole = (tmp_path / "pass.safetensors").read_bytes()
+    assert b"Count" in whole
+    (tmp_path / "pass.safetensors").write_bytes(whole.replace(b"Count", b"print"))
+    with pytest.raises(ValueError, match="damaged"):
+        place.load()
+
+
+def test_other_libraries_are_told_to_do_without(tmp_path, xp):
+    place = Pass(tmp_path / "pass.safetensors", "name")
+    sums = column_moments(xp.asarray(X), None)
+    if isinstance(sums.mean, np.ndarray):
+        pytest.skip("NumPy can be kept")
+    with pytest.raises(ValueError, match="keeps NumPy arrays"):
+        place.save(Begun(1, sums, done=True))
+
+
+def test_the_job_is_readable(begun):
+    folder, _ = begun
+    job = json.loads((folder / "job.json").read_text())
+    assert set(job) == {"elmband", "fingerprint", "seed"}
