@@ -26,7 +26,9 @@ def test_the_gallery_is_complete():
         "groups",
         "intervals",
         "off_distribution",
+        "scan",
         "transform",
+        "updates",
         "variance_parts",
     }
 

@@ -207,7 +207,7 @@ def test_a_missing_library_is_named_with_its_remedy(tmp_path, monkeypatch, endin
     (tmp_path / f"rows.{ending}").touch()
     for name in [library, *[name for name in sys.modules if name.startswith(f"{library}.")]]:
         monkeypatch.setitem(sys.modules, name, None)
-    sentence = rf"is read by {library}, which is missing: pip install 'elmband\[{extra}\]'$"
+    sentence = rf"needs {library}, which is missing: pip install 'elmband\[{extra}\]'$"
     with pytest.raises(ImportError, match=sentence):
         scan(tmp_path / f"rows.{ending}")
 

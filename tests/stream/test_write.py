@@ -349,7 +349,9 @@ def test_a_missing_library_names_the_installation(tmp_path, monkeypatch, extensi
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError) as caught:
         write_all(tmp_path / f"r{extension}", [])
-    assert str(caught.value).endswith(f" needs {library}: pip install 'elmband[{extra}]'")
+    assert str(caught.value).endswith(
+        f" needs {library}, which is missing: pip install 'elmband[{extra}]'"
+    )
     assert "\n" not in str(caught.value)
     assert not names(tmp_path)
 

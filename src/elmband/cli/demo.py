@@ -17,9 +17,9 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from elmband import ELMIntervalRegressor, ELMRegressor
-from elmband.cli._output import check_writable, replacing
 from elmband.datasets import DOMAIN, make_heteroscedastic, noise_std, projection
 from elmband.display import IntervalDisplay, new_figure
+from elmband.files import appearing_whole, check_writable
 from elmband.metrics import coverage_by_group, interval_score, nmpiw, picp
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def demo(
     others = compare(diabetes, seed, confidence_level)
     console.print(table(diabetes, others, confidence_level), "")
     figure = draw(artificial, results, confidence_level)
-    with replacing(output) as file:
+    with appearing_whole(output) as temporary, temporary.open("wb") as file:
         figure.savefig(file, format="png", dpi=120)
     console.print(f"Figure written to {output.resolve()}", markup=False, soft_wrap=True)
 

@@ -17,6 +17,7 @@ from elmband.metrics.coverage import (
     coverage_by_width,
     miscalibration_area,
 )
+from elmband.metrics.evaluation import Evaluation, LevelEvaluation
 from elmband.metrics.scorer import interval_scorer
 from elmband.metrics.scores import (
     crps_gaussian,
@@ -27,10 +28,14 @@ from elmband.metrics.scores import (
     picp,
     pinball,
 )
+from elmband.metrics.streaming import IntervalSums, interval_sums
 
 __all__ = [
     "CalibrationCurve",
+    "Evaluation",
     "GroupCoverage",
+    "IntervalSums",
+    "LevelEvaluation",
     "calibration_curve",
     "coverage_by_group",
     "coverage_by_width",
@@ -38,6 +43,7 @@ __all__ = [
     "cwc",
     "interval_score",
     "interval_scorer",
+    "interval_sums",
     "miscalibration_area",
     "nll_gaussian",
     "nmpiw",

@@ -17,8 +17,7 @@ def needed(module: str, label: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"{label} is read by {library}, which is missing: "
-            f"pip install 'elmband[{_EXTRAS[library]}]'"
+            f"{label} needs {library}, which is missing: pip install 'elmband[{_EXTRAS[library]}]'"
         ) from error
 
 

@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from elmband.stream.errors import needed
 from elmband.stream.write._groups import Rows
-from elmband.stream.write._optional import needed
 
 
 class _ArrowFile:
@@ -72,4 +72,4 @@ class GzipCsvFile(CsvFile):
 
 
 def _module(name: str) -> Any:
-    return needed(name, "parquet", "Writing Parquet, CSV or Arrow")
+    return needed(name, "Writing Parquet, CSV or Arrow")

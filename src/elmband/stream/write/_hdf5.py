@@ -4,8 +4,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from elmband.stream.errors import needed
 from elmband.stream.write._groups import Rows
-from elmband.stream.write._optional import needed
 
 # A file of few rows still holds one chunk of every column: 64 kB in float64.
 _CHUNK = 8192
@@ -15,7 +15,7 @@ class Hdf5File:
     """Datasets of shape (n,) that grow, in the order and with the names of the columns."""
 
     def __init__(self, file: BinaryIO, columns: tuple[str, ...], dtype: np.dtype[Any]) -> None:
-        h5py = needed("h5py", "hdf5", "Writing HDF5")
+        h5py = needed("h5py", "Writing HDF5")
         for name in columns:
             if {"/", "\0"} & {*name} or name == ".":
                 raise ValueError(
