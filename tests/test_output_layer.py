@@ -131,7 +131,7 @@ def test_gcv_is_the_same_in_both_forms(n, monkeypatch):
 
 
 def test_every_output_is_solved_on_its_own():
-    both = np.column_stack([Y_ALL, RNG.standard_normal(60)])
+    both = np.column_stack([Y_ALL, np.random.default_rng(1).standard_normal(60)])
     layer = solve(H_ALL, both, "loo")
     assert layer.alpha[0] != layer.alpha[1]
     for j in range(2):

@@ -2,7 +2,7 @@
 """Rows in files, more than anyone wants in memory: trained on, predicted and judged in chunks.
 
 Look at the right: the file of results holds one interval for every row of the files, and the
-coverage in each tenth of the rows by predicted width is what was asked for, narrow or wide.
+coverage in each tenth of the rows by predicted width stays near what was asked for, narrow or wide.
 """
 
 import sys

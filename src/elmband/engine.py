@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
+from dataclasses import fields
 from functools import reduce
-from itertools import chain, islice
-from operator import add
+from itertools import chain, islice, pairwise
 from os import cpu_count
 from threading import local
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from elmband.checkpoint import Begun, Checkpoint
-from elmband.moments import Chunk
+from elmband.moments import Chunk, Moments
 from elmband.progress import Bar
 
 
@@ -34,6 +34,8 @@ class Summable(Protocol):
 S = TypeVar("S", bound=Summable)
 R = TypeVar("R")
 
+# Rows mapped at once, fewer than are read at once.
+BLOCK_ROWS = 2048
 # Threads of an engine do not start engines of their own.
 _here = local()
 
@@ -72,8 +74,11 @@ def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S], label: str = "
     people what is being summed.
     """
     job = _job.get()
-    if job is None or job == Job() or not hasattr(rows, "chunks"):
+    if not hasattr(rows, "chunks"):
+        # Chunks as they are: the dual form needs all rows at once.
         return reduced(on_chunks(chunk_map, rows))
+    if job is None or job == Job():
+        return reduced(on_chunks(in_blocks(chunk_map), rows))
     return _followed(job, rows, chunk_map, label)
 
 
@@ -93,8 +98,8 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
 
     if job.bar is not None:
         job.bar.begin(label, _length(rows))
-    for result in on_chunks(chunk_map, counted()):
-        sums = result if sums is None else sums + result
+    for result in on_chunks(in_blocks(chunk_map), counted()):
+        sums = result if sums is None else plus(sums, result)
         count += 1
         size = sizes.popleft()
         if job.bar is not None:
@@ -127,7 +132,37 @@ def on_chunks(function: Callable[[Any], R], chunks: Iterable[Any]) -> Iterator[R
 
 def reduced(results: Iterable[S]) -> S:
     """Add up one after the other."""
-    return reduce(add, results)
+    return reduce(plus, results)
+
+
+def plus(sums: Any, more: Any) -> Any:
+    """Return the sum of both, in the arrays of the first, which nobody else holds."""
+    if type(sums).__add__ is not Moments.__add__:
+        return sums + more
+    parts = []
+    for field in fields(sums):
+        a, b = getattr(sums, field.name), getattr(more, field.name)
+        if isinstance(a, np.ndarray) and a.ndim and a.dtype == np.float64:
+            parts.append(np.add(a, b, out=a))
+        else:
+            parts.append(plus(a, b) if isinstance(a, Moments) else a + b)
+    return type(sums)(*parts)
+
+
+def in_blocks(chunk_map: Callable[[Chunk], S]) -> Callable[[Chunk], S]:
+    """Return the same map, made of blocks of rows that stay near the processor."""
+
+    def blockwise(chunk: Chunk) -> S:
+        n = int(chunk.X.shape[0])
+        if n <= BLOCK_ROWS or not isinstance(chunk.X, np.ndarray):
+            return chunk_map(chunk)
+        count = -(-n // BLOCK_ROWS)
+        edges = [n * k // count for k in range(count + 1)]
+        parts = (slice(a, b) for a, b in pairwise(edges))
+        blocks = (Chunk(*(None if a is None else a[part] for a in chunk)) for part in parts)
+        return reduced(map(chunk_map, blocks))
+
+    return blockwise
 
 
 def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R]:

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from elmband import engine
 from elmband._arrays import Array, cast, namespace, place
 
 Kind: TypeAlias = str | Callable[[Array], Array]
@@ -107,14 +108,13 @@ class Neurons:
         return self._activated(Z @ self.weights)
 
     def write(self, Z: Array, out: np.ndarray[Any, Any]) -> None:
-        """Write the outputs into columns of a NumPy array, without copies where possible."""
+        """Write the outputs into columns of a NumPy array."""
         if self.passes or self.kind in SQUARED_DISTANCES:
             out[...] = self(Z)
             return
-        np.matmul(Z, self.weights, out=out)
-        H = self._activated(out)
-        if H is not out:
-            out[...] = H
+        # Not in place: functions run much faster over whole arrays than over parts of rows.
+        T = engine.scratch("T", out.shape, out.dtype)
+        out[...] = self._activated(np.matmul(Z, self.weights, out=T))
 
     def _activated(self, T: Array) -> Array:
         """Add the bias and apply the function; T may be overwritten."""

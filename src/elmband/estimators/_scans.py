@@ -24,7 +24,9 @@ from elmband.transform import Transform, fit_transform
 
 # Parameters that change nothing in what is learned.
 _SILENT = ("verbose", "random_state")
-# Features of at most this many bytes are read once and kept: few rows allow what many do not.
+# So many rows, if their features take no more than these bytes, are read once and kept: few rows
+# allow what many do not.
+_KEPT_ROWS = 100_000
 _KEPT_BYTES = 2**25
 
 BlockMap = Callable[[Array], Array]
@@ -104,7 +106,7 @@ def scan_rows(
 
 def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:
     """Read all rows, or none if they are many."""
-    most = _KEPT_BYTES // (scan.n_features * scan.dtype.itemsize)
+    most = min(_KEPT_BYTES // (scan.n_features * scan.dtype.itemsize), _KEPT_ROWS)
     if scan.n_rows is not None and scan.n_rows > most:
         return None
     kept: list[Chunk] = []
