@@ -9,6 +9,7 @@ the rows whose residual has their sign.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, output_scores
-from elmband.covariance import quadratic_form
+from elmband.covariance import CovarianceRoot, quadratic_form
 from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.member import Judged, Member
@@ -46,17 +47,36 @@ class MeanStack:
     weights: Array
     covariances: tuple[Array, ...] = ()
 
+    @cached_property
+    def _roots(self) -> tuple[CovarianceRoot, ...]:
+        return tuple(map(CovarianceRoot.of, self.covariances))
+
+    def mean(self, X: Array) -> Array:
+        """Return the mean of new rows, (n, m)."""
+        return self._combined([member.predict(member.hidden(X)) for member in self.members])
+
     def mean_and_std(self, X: Array) -> tuple[Array, Array]:
         """Return the mean of new rows and its standard deviation, each (n, m)."""
         xp = namespace(X)
-        mean: Array = 0.0
-        std: Array = 0.0
+        means, deviations = [], []
         for k, member in enumerate(self.members):
-            H, w = member.hidden(X), self.weights[k, :][None, :]
-            mean = mean + double(member.predict(H)) * w
-            if self.covariances:
-                std = std + double(xp.sqrt(quadratic_form(with_ones(H), self.covariances[k]))) * w
-        return mean, std
+            H = member.hidden(X)
+            means.append(member.predict(H))
+            wide, covariance = with_ones(H), self.covariances[k]
+            # A factorisation is worth its while for no fewer rows than it has.
+            if wide.shape[0] < wide.shape[1]:
+                variance = quadratic_form(wide, covariance)
+            else:
+                variance = self._roots[k].quadratic(wide)
+            deviations.append(xp.sqrt(variance))
+        return self._combined(means), self._combined(deviations)
+
+    def _combined(self, parts: Sequence[Array]) -> Array:
+        """Return the weighted sum over members."""
+        total: Array = 0.0
+        for k, part in enumerate(parts):
+            total = total + double(part) * self.weights[k, :][None, :]
+        return total
 
 
 @dataclass(frozen=True, eq=False)

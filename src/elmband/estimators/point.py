@@ -414,7 +414,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _mean_of(self, X: Array) -> Array:
         """Return the mean of standardised targets, (n, m)."""
         if self._stack is not None:
-            return self._stack.mean_and_std(X)[0]
+            return self._stack.mean(X)
         return self._layer_mean(self._features.apply(X))
 
     def _layer_mean(self, H: Array) -> Array:

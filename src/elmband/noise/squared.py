@@ -244,7 +244,9 @@ def _sampled_covariances(mean: MeanModel, layer: OutputLayer, rows: Chunk) -> tu
     r, rest = mean.layer.residuals(hidden)
     meat = jackknife_meat(mean.layer, hidden, r, rest)
     squares = hidden._replace(Y=r**2)
-    noise_meat = jackknife_meat(layer, squares, *layer.residuals(squares))
+    xp = namespace(r)
+    known = rest if bool(xp.all(layer.alpha == mean.layer.alpha)) else None
+    noise_meat = jackknife_meat(layer, squares, *layer.residuals(squares, known))
     share = mean.sums.n / rows.n
     return sandwich(mean.layer, Meat(share * meat.sums)), sandwich(
         layer, Meat(share * noise_meat.sums)
