@@ -131,3 +131,30 @@ def test_distinct_rows_are_counted_from_a_sample(n):
     assert not kept.complete
     few = KeptRows(1000, np.repeat(keys[:300], 3), Chunk(zeros[:900], zeros[:900], None)).cut()
     assert (few.n_distinct, few.complete) == (300, True)
+
+
+def test_very_many_rows_of_few_values_are_thinned_and_keep_their_moments():
+    """Two million flights have a thousand distances: memory must not hold them all."""
+    rng = np.random.default_rng(0)
+    keys = rng.integers(20, size=20_000).astype(np.uint64)
+    columns = keys.astype(float)[:, None]
+    targets = columns + rng.standard_normal((20_000, 1))
+    parts = np.array_split(np.arange(20_000), 40)
+    kept = engine.reduced(
+        KeptRows(25, keys[p], Chunk(columns[p], targets[p], None)).cut() for p in parts
+    )
+    assert len(kept.keys) <= 32 * 25
+    assert kept.complete
+    assert kept.n_distinct == 20
+    total = np.bincount(kept.keys.astype(int), kept.rows.s)
+    np.testing.assert_allclose(total, np.bincount(keys.astype(int)))
+    np.testing.assert_array_equal(kept.rows.X[:, 0], kept.keys)
+    spreads = []
+    for key in range(20):
+        here, all_of = kept.keys == key, keys == key
+        mean = np.average(kept.rows.Y[here, 0], weights=kept.rows.s[here])
+        assert mean == pytest.approx(targets[all_of, 0].mean(), rel=1e-9)
+        spread = np.average((kept.rows.Y[here, 0] - mean) ** 2, weights=kept.rows.s[here])
+        assert spread == pytest.approx(targets[all_of, 0].var(), rel=0.6)
+        spreads.append(spread)
+    assert np.mean(spreads) == pytest.approx(1, rel=0.1)

@@ -25,6 +25,9 @@ _OFF_ROW = 0.15
 _FOLDS = 5
 _LEAST_FOLDED = 25
 
+# Rows kept for each key, on average, where there are very many.
+_TWINS = 32
+
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 
 
@@ -43,8 +46,8 @@ class KeptRows(Moments):
     def __add__(self, other: Self) -> Self:
         xp = namespace(self.rows.X)
         s = None
-        if self.rows.s is not None:
-            s = xp.concat([self.rows.s, other.rows.s])
+        if self.rows.s is not None or other.rows.s is not None:
+            s = xp.concat([_weights(self.rows), _weights(other.rows)])
         X = xp.concat([self.rows.X, other.rows.X], axis=0)
         Y = xp.concat([self.rows.Y, other.rows.Y], axis=0)
         keys = np.concatenate([self.keys, other.keys])
@@ -52,12 +55,43 @@ class KeptRows(Moments):
         return both.cut()
 
     def cut(self) -> Self:
-        """Drop the rows whose keys are not among the smallest."""
+        """Drop the rows whose keys are not among the smallest, and most of very many twins."""
         names = np.unique(self.keys)
-        if len(names) <= self.size:
-            return self
-        index = np.flatnonzero(self.keys <= names[self.size - 1])
-        return type(self)(self.size, self.keys[index], taken(self.rows, index), complete=False)
+        kept = self
+        if len(names) > self.size:
+            index = np.flatnonzero(self.keys <= names[self.size - 1])
+            rows = taken(self.rows, index)
+            kept = type(self)(self.size, self.keys[index], rows, complete=False)
+        return kept if len(kept.keys) <= _TWINS * self.size else kept.thinned()
+
+    def thinned(self) -> Self:
+        """Let a few rows with the same key stand for all of them.
+
+        Memory would grow with the rows where they take few values. Rows are drawn at even steps of
+        weight in the order of their targets, so that quantiles and variances stay right on
+        average; targets are then moved to leave the mean of every key exactly as it was.
+        """
+        _, owner = np.unique(self.keys, return_inverse=True)
+        owner = owner.reshape(-1)
+        s, Y = to_numpy(double(_weights(self.rows))), to_numpy(double(self.rows.Y))
+        weight = np.bincount(owner, s)
+        # Down to half of what may be kept, so that it does not happen with every chunk.
+        most = _TWINS * self.size // (2 * len(weight))
+        order = np.lexsort((Y[:, 0], owner))
+        steps = np.arange(most) + np.random.default_rng(len(owner)).random((len(weight), 1))
+        before = np.concatenate([[0.0], np.cumsum(weight)[:-1]])
+        points = before[:, None] + steps * (weight / most)[:, None]
+        places = np.searchsorted(np.cumsum(s[order]), points.reshape(-1), side="right")
+        index, times = np.unique(order[np.minimum(places, len(order) - 1)], return_counts=True)
+        part = owner[index]
+        share = weight[part] * times / np.bincount(part, times)[part]
+        means = [np.bincount(owner, s * y) / weight for y in Y.T]
+        own = [np.bincount(part, share * y) / weight for y in Y[index].T]
+        moved = Y[index] + (np.stack(means, axis=1) - np.stack(own, axis=1))[part]
+        rows = taken(self.rows, index)._replace(
+            Y=place(moved, self.rows.Y), s=place(share, self.rows.Y)
+        )
+        return type(self)(self.size, self.keys[index], rows, self.complete)
 
     @property
     def n_distinct(self) -> int:
@@ -66,6 +100,10 @@ class KeptRows(Moments):
         if self.complete:
             return len(names)
         return int((self.size - 1) * 2.0**64 / float(names[-1]))
+
+
+def _weights(rows: Chunk) -> Array:
+    return namespace(rows.Y).ones_like(rows.Y[:, 0]) if rows.s is None else rows.s
 
 
 def taken(rows: Chunk, index: np.ndarray[Any, Any]) -> Chunk:

@@ -113,7 +113,7 @@ def test_merged_intervals_are_refreshed_too():
 
 
 def test_a_kept_sample_refreshes_nearly_as_well():
-    """All 3,000 rows fit into the sample, so that only the halves' rounding is left."""
+    """All 3,000 rows fit into the sample; the middle terms of its halves are averaged."""
     options = {"alpha": 0.5, "random_state": 0}
     exact = grown(published(60, **options)).refresh(X, Y).predict_interval(NEW, 0.9)
     model = grown(published(60, mode="fast", **options)).refresh()

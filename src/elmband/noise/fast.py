@@ -15,8 +15,8 @@ import numpy as np
 from elmband._arrays import Array, cast, namespace, place, to_numpy
 from elmband.moments import Chunk, Moments
 
-# Rows that middle terms are estimated from, and ranks of factors to choose from.
-SAMPLE_ROWS = 16384
+# Rows that middle terms are estimated from: so many at least, and ranks of factors to choose from.
+SAMPLE_ROWS = 8192
 RANKS = (32, 48, 64, 96)
 # The largest relative change of widths that a low rank may make.
 MOST_ERROR = 0.003

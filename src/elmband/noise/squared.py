@@ -73,7 +73,7 @@ class SquaredNoise:
         standard error of the sample and the error of the low rank, on sampled rows.
         """
         n = len(mean.rows)
-        size = int(min(max(n / 20, SAMPLE_ROWS), 4 * SAMPLE_ROWS))
+        size = int(min(max(n / 20, SAMPLE_ROWS), 8 * SAMPLE_ROWS))
         if n <= 2 * size or mean.layer.dual:
             return cls.fit(mean, None, rule, seed=seed)
 
