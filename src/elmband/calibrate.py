@@ -23,10 +23,6 @@ from elmband.moments import Moments
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-# Standard errors by which estimated quantiles err on the safe side.
-_SAFETY = 0.25
-
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores of one output in ascending order, with cumulated weights."""
@@ -56,12 +52,8 @@ class Scores:
         return self._at(math.ceil((self.n + 1) * share * (1 - 1e-12)))
 
     def estimated(self, share: float, tail: Callable[[float], float]) -> float:
-        """Return a quantile that errs on the safe side; past the last score, follow `tail`.
-
-        Its rank is (n + 1)·share and `_SAFETY` standard errors √(n·share·(1 - share)) more,
-        because the scores come from rows that helped to choose the model.
-        """
-        rank = (self.n + 1) * share + _SAFETY * math.sqrt(self.n * share * (1 - share))
+        """Return the score at rank (n + 1)·share; past the last one, follow `tail`."""
+        rank = (self.n + 1) * share
         if rank <= self.n:
             return self._at(rank)
         end = max(tail(self.n / (self.n + 1)), 0.5)
