@@ -57,14 +57,13 @@ def test_ranks_do_not_suffer_from_rounding():
 
 @pytest.mark.parametrize("level", LEVELS)
 @given(scores, st.data())
-def test_estimated_scores_err_on_the_safe_side_by_a_standard_error_at_most(level, t, data):
+def test_estimated_scores_have_the_rank_of_conformal_ones(level, t, data):
     counts = data.draw(st.lists(st.integers(1, 4), min_size=len(t), max_size=len(t)))
     n, share = sum(counts), Fraction(level)
     rank = math.ceil((n + 1) * share)
-    further = rank + math.ceil(math.sqrt(n * share * (1 - share)))
     actual = scored(t, counts).estimated(float(level), two_sided)
-    if further <= n:
-        assert ranked(t, counts, rank) <= actual <= ranked(t, counts, further)
+    if rank <= n:
+        assert actual == ranked(t, counts, rank)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
