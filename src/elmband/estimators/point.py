@@ -1,63 +1,31 @@
 """The point model: random hidden layers with ridge output layers."""
 
-import math
-from collections.abc import Callable
 from copy import copy
-from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmband import engine
-from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
-from elmband.ensemble import POOL_ROWS, Stack, fit_stack
+from elmband._arrays import double, epsilon, namespace
+from elmband.estimators._point import PointModel
 from elmband.estimators._scans import (
-    BlockMap,
-    Result,
-    blocks_of,
-    check_new_scan,
     check_targets,
-    check_training_scan,
-    draw_seed,
     followed,
-    in_blocks,
     refuse_beside_scan,
     scan_rows,
-    transform_of,
 )
 from elmband.estimators._updates import Grown, check_growing_rule, check_mergeable
 from elmband.estimators._validate import (
     check_alpha,
-    check_choice,
     check_chunk_size,
-    check_groups,
-    check_members,
-    check_precision,
-    check_same_library,
     held_out_rows,
-    training_rows,
-    warn_constant,
 )
-from elmband.hidden import LayerSpec
-from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
-from elmband.neurons import Kind, NeuronCounts
+from elmband.mean import MeanModel
 from elmband.output_layer import AlphaRule
-from elmband.pool import Pool
-from elmband.predictive import MeanStack
-from elmband.progress import Verbose
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
-from elmband.transform import Identity, TransformChoice, fit_transform
-
-# What "auto" means where there can be only one layer.
-SINGLE_LAYER_NEURONS = 200
 
 
-class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ELMRegressor(PointModel):
     """Extreme Learning Machine: random hidden neurons, output weights by ridge regression.
 
     Inputs and targets are standardised inside, so units do not matter.
@@ -138,75 +106,6 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     (3,)
     """
 
-    # The single layer with the sums of its rows, which can be added to.
-    _grown: Grown | None = None
-
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        n_estimators: int | None = None,
-        selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = None,
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        self.n_neurons = n_neurons
-        self.activation = activation
-        self.bias = bias
-        self.density = density
-        self.weight_scale = weight_scale
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.selection = selection
-        # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
-        self.target_transform = target_transform
-        self.precision = precision
-        self.chunk_size = chunk_size
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        *,
-        checkpoint: str | Path | None = None,
-    ) -> Self:
-        """Train on rows X (n, d) and targets y (n,) or (n, m), or on a scan that holds both.
-
-        A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
-        the same label in `groups` are left out together wherever rows are left out.
-
-        With a folder `checkpoint`, a fit on a scan that was ended, by whatever, goes on from where
-        it was when it is called again; the folder is emptied at the end.
-        """
-        with followed(self, X, checkpoint):
-            self._fit(X, y, sample_weight, groups)
-        return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        rule = check_alpha(self.alpha)
-        specs = self._specs()
-        rows, labels = self._training(X, y, sample_weight, groups)
-        if specs is not None and len(specs) == 1 and labels is None:
-            self._fit_layer(rows, specs[0], rule)
-        elif self.selection is not None:
-            raise ValueError("selection is for a single layer without groups or n_estimators.")
-        else:
-            _, stack = self._fit_stack(rows, labels, specs, rule)
-            members = tuple(fitted.member for fitted in stack.fitted)
-            self._set_stack(MeanStack(members, stack.weights))
-
     def _may_grow(self) -> bool:
         """Tell whether rows can be added, or why they cannot."""
         auto = isinstance(self.n_neurons, str)
@@ -280,179 +179,6 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         other = copy(self)
         other._grown = self._grown._replace(sums=None, sample=None)  # noqa: SLF001
         return other
-
-    def predict(self, X: Any, *, out: str | Path | None = None) -> Any:
-        """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
-
-        With a `target_transform` it is the median. A file name `out` streams the result to a
-        .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
-        """
-        return self._streamed(X, "predict", self._means, self._names("mean"), out)
-
-    def _means(self, X: Array) -> Array:
-        """Return what `predict` returns for a block of rows."""
-        return self._shaped(self._in_units(self._mean_of(X), X))
-
-    def _streamed(
-        self, X: Any, method: str, function: BlockMap, columns: list[str], out: str | Path | None
-    ) -> Any:
-        """Apply `function` to blocks of checked rows, and join or write what it returns."""
-        X = self._new_rows(X, method)
-        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        return in_blocks(X, function, Result(columns, out), size)
-
-    def _names(self, *columns: str) -> list[str]:
-        """Return names of columns in files, numbered where there are several outputs."""
-        check_is_fitted(self)
-        if self._single_output:
-            return list(columns)
-        outputs = range(int(self._targets.mean.shape[0]))
-        return [f"{column}_{output}" for output in outputs for column in columns]
-
-    def _specs(self) -> list[LayerSpec] | None:
-        """Return the layers asked for, or None where they are to be chosen."""
-        count = check_members(self.n_estimators)
-        if self.selection is not None:
-            check_choice(self.selection, SELECTION_METHODS, "selection")
-        if isinstance(self.n_neurons, str) and self.n_neurons == "auto":
-            single = self._layer_spec(SINGLE_LAYER_NEURONS)
-            return None if self.selection is None else [single]
-        return [self._layer_spec(self.n_neurons)] * (count or 1)
-
-    def _layer_spec(self, n_neurons: NeuronCounts) -> LayerSpec:
-        return LayerSpec.parse(
-            n_neurons,
-            self.activation,
-            bias=self.bias,
-            density=self.density,
-            weight_scale=self.weight_scale,
-        )
-
-    def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
-        """Check the data; note what predictions need to know of them."""
-        precision = check_precision(self.precision)
-        if isinstance(X, Scan):
-            return self._training_scan(X, y, weight, groups), None
-        chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        checked = training_rows(self, X, y, weight)
-        labels = check_groups(groups, checked)
-        self._single_output = checked.single_output
-        self._seed = engine.seed_of_job(draw_seed(self.random_state))
-        self._dtype = product_dtype(checked.X, precision)
-        self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
-        Y = self.target_transform_.forward(checked.Y)
-        return ArrayRows(checked.X, Y, checked.s, chunk_size), labels
-
-    def _training_scan(self, scan: Scan, y: Any, weight: Any, groups: Any) -> Rows:
-        """Check a scan, and note the same of it."""
-        refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
-        check_training_scan(self, scan)
-        self._single_output = scan.single_output
-        self._seed = engine.seed_of_job(draw_seed(self.random_state))
-        self._dtype = product_dtype(np.empty(0, scan.dtype), check_precision(self.precision))
-        self.target_transform_ = transform_of(self.target_transform)
-        if self.chunk_size is not None:
-            check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        return scan_rows(scan, self.target_transform_, self._dtype, self.chunk_size)
-
-    def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
-        mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
-        warn_constant(mean.constant, mean.targets, self.target_transform_)
-        self._grown = Grown.of(mean) if hasattr(self, "partial_fit") else None
-        self._set_layer(mean)
-        return mean
-
-    def _set_layer(self, mean: MeanModel) -> None:
-        self._stack: MeanStack | None = None
-        self._features, self._targets = mean.features, mean.targets
-        self.hidden_ = mean.hidden
-        self.coef_ = self._shaped(mean.layer.coef)
-        self.alpha_ = self._shaped(mean.layer.alpha)
-
-    def _fit_stack(
-        self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
-    ) -> tuple[Pool, Stack]:
-        scaled = standardised(rows, self._dtype)
-        warn_constant(scaled.constant, scaled.targets, self.target_transform_)
-        eps = epsilon(self._dtype, namespace(rows.like))
-        size = max(POOL_ROWS, *(spec.n_neurons for spec in specs or ()), 0)
-        pool = Pool.of(scaled.rows, scaled.inputs, labels, size, self._seed, eps)
-        self._targets = scaled.targets
-        return pool, fit_stack(pool, specs, rule, self.n_estimators)
-
-    @property
-    def member_weights_(self) -> Array:
-        """Weights of the members of a stack, (n_members, n_outputs)."""
-        if getattr(self, "_stack", None) is None:
-            raise AttributeError("member_weights_ exists once a stack is fitted.")
-        return self._stack.weights  # type: ignore[union-attr]
-
-    def _set_stack(self, stack: MeanStack) -> None:
-        self._grown = None
-        self._stack = stack
-        self.members_ = stack.members
-
-    def _new_rows(self, X: Any, method: str) -> Array:
-        """Check rows to predict: their features, and that their array library is that of fit."""
-        check_is_fitted(self)
-        if isinstance(X, Scan):
-            check_new_scan(self, X)
-            check_same_library(self, np.empty((0, 1)), self._targets.mean, method)
-            return X
-        X = validate_data(self, X, dtype="numeric", reset=False)
-        check_same_library(self, X, self._targets.mean, method)
-        return X
-
-    def _by_chunk(
-        self, X: Array, function: Callable[[Array], tuple[Array, ...]]
-    ) -> tuple[Array, ...]:
-        """Join the arrays that `function` returns for every chunk of rows."""
-        parts = blocks_of(X, check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE))
-        joined = zip(*engine.on_chunks(function, parts), strict=True)
-        return tuple(namespace(*arrays).concat(list(arrays), axis=0) for arrays in joined)
-
-    def _mean_of(self, X: Array) -> Array:
-        """Return the mean of standardised targets, (n, m)."""
-        if self._stack is not None:
-            return self._stack.mean(X)
-        return self._layer_mean(self._features.apply(X))
-
-    def _layer_mean(self, H: Array) -> Array:
-        """Return Hβ of a single layer, (n, m)."""
-        coef = cast(self.coef_, H.dtype)
-        return H @ (coef[:, None] if self._single_output else coef)
-
-    def _in_units(self, mean: Array, X: Array) -> Array:
-        """Return standardised means or bounds in the units of y, transformed back."""
-        scale, centre = (double(a) for a in (self._targets.scale, self._targets.mean))
-        Y = self.target_transform_.inverse(double(mean) * scale + centre)
-        dtype = self._result_dtype(X)
-        if isinstance(self.target_transform_, Identity):
-            return cast(Y, dtype)
-        # What the dtype cannot hold is infinite, without a warning.
-        xp = namespace(Y)
-        largest = float(xp.finfo(dtype).max)
-        Y = xp.where(largest < Y, math.inf, Y)
-        return cast(xp.where(-largest > Y, -math.inf, Y), dtype)
-
-    def _result_dtype(self, X: Array) -> Any:
-        return product_dtype(X, check_precision(self.precision))
-
-    def _shaped(self, values: Array) -> Array:
-        """Drop the axis of outputs, the last, where y had none; a single number is a float."""
-        if not self._single_output:
-            return values
-        return float(values[0]) if values.ndim == 1 else values[..., 0]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that was refused has noted features already.
-        return hasattr(self, "_targets")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        tags.target_tags.positive_only = self.target_transform in ("log", "box-cox")
-        return tags
 
 
 def merge(one: ELMRegressor, other: ELMRegressor) -> ELMRegressor:

@@ -1,0 +1,307 @@
+"""What an interval model answers: intervals, quantiles, variances, scores and calibration."""
+
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Self
+
+from elmband import engine
+from elmband._arrays import Array, cast, double, namespace, place
+from elmband.calibrate import (
+    Calibration,
+    OutputScores,
+    ScoreBins,
+    output_scores,
+    score_bins,
+    two_sided,
+)
+from elmband.estimators._scans import check_targets, refuse_beside_scan
+from elmband.estimators._validate import (
+    Levels,
+    check_chunk_size,
+    check_levels,
+    held_out_rows,
+)
+from elmband.estimators._variance import VarianceParts
+from elmband.estimators.point import ELMRegressor
+from elmband.metrics.evaluation import Evaluation
+from elmband.metrics.streaming import IntervalSums, interval_sums
+from elmband.moments import Chunk
+from elmband.noise.parts import Parts
+from elmband.noise.squared import SquaredNoise
+from elmband.predictive import Predictive
+from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
+from elmband.stream import Scan
+from elmband.transform import Identity
+
+# The share of a normal distribution within one standard deviation, 68.27 %.
+_ONE_DEVIATION = math.erf(math.sqrt(0.5))
+
+
+class IntervalAnswers(ELMRegressor):
+    """Predictions of `ELMIntervalRegressor`, from the noise model and multipliers of a fit."""
+
+    symmetric: bool
+    calibration_: Calibration
+    _noise: SquaredNoise | None
+    _predictive: Predictive | None
+
+    def _check_fresh(self) -> None:
+        if getattr(self, "_stale", False):
+            raise ValueError(
+                "Noise, covariance and calibration are older than the mean, to which rows were "
+                "added; call refresh with all of them."
+            )
+
+    def calibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Replace the multipliers by those of split conformal prediction on held-out rows.
+
+        If these rows and new rows are exchangeable and training did not see either, an interval
+        at `confidence_level` covers a new target with at least that probability. With n rows the
+        level can be at most n / (n + 1); beyond, intervals are infinite and a warning says so.
+        A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
+        The scores of a scan are counted in bins of 0.25 %, upwards, which keeps the guarantee.
+        """
+        X = self._new_rows(X, "calibrate")
+        if isinstance(X, Scan):
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            check_targets(self, X, int(self._targets.mean.shape[0]))
+            scores = engine.total(X, self._score_bins).scores()
+        else:
+            Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
+            parts = Parts(*self._by_chunk(X, lambda part: tuple(self._totals(part))))
+            scores = self._scores(self._errors(Y, parts), parts, s)
+        self.calibration_ = Calibration("conformal", scores)
+        return self
+
+    def _errors(self, Y: Array, parts: Parts) -> Array:
+        """Return the errors of standardised, transformed targets."""
+        T = self.target_transform_.forward(Y)
+        return (T - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
+
+    def _score_bins(self, rows: Chunk) -> ScoreBins:
+        parts = self._totals(rows.X)
+        variances = (parts.total, parts.above, parts.below)
+        return score_bins(self._errors(rows.Y, parts), variances, rows.s)
+
+    @staticmethod
+    def _scores(e: Array, parts: Parts, s: Array | None) -> tuple[OutputScores, ...]:
+        """Divide errors e (n, m) by standard deviations, for every output."""
+        s = namespace(e).ones_like(e[:, 0]) if s is None else s
+        totals = (parts.total, parts.above, parts.below)
+        return tuple(
+            output_scores(e[:, j], [v[:, j] for v in totals], s) for j in range(e.shape[1])
+        )
+
+    def evaluate(
+        self, X: Any, y: Any = None, sample_weight: Any = None, confidence_level: Any = 0.95
+    ) -> Evaluation:
+        """Return error, coverage, width and scores on rows that training did not see.
+
+        Rows are arrays or a scan, of any number: memory does not grow with them.
+        """
+        levels = check_levels(confidence_level)
+        X = self._new_rows(X, "evaluate")
+        n_outputs = int(self._targets.mean.shape[0])
+        if isinstance(X, Scan):
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            check_targets(self, X, n_outputs)
+            rows: Iterable[Chunk] = X
+        else:
+            Y, s = held_out_rows(X, y, sample_weight, n_outputs)
+            size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+            rows = ArrayRows(X, Y, s, size)
+
+        def chunk_map(chunk: Chunk) -> IntervalSums:
+            parts = self._totals(chunk.X)
+            mean, std = self._in_units(parts.mean, chunk.X), self._std(parts, chunk.X)
+            xp = namespace(chunk.X)
+            bounds = [
+                xp.stack(self._bounds(parts, level, chunk.X), axis=2) for level in levels.values
+            ]
+            interval = xp.stack(bounds, axis=3)
+            return interval_sums(chunk.Y, mean, std, interval, chunk.s, levels.values)
+
+        return engine.total(rows, chunk_map).summary()
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        return_std: bool = False,
+        confidence_level: Any = None,
+        out: str | Path | None = None,
+    ) -> Any:
+        """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
+
+        With `return_std`, return ``(mean, std)``; with a `confidence_level`, return
+        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` the
+        median stands for the mean, and half the width of the central 68.27 % interval for the std.
+        A file name `out` streams the means to a .parquet, .npy, .h5, .csv or .arrow file.
+        """
+        if confidence_level is None and not return_std:
+            return super().predict(X, out=out)
+        if confidence_level is not None and return_std:
+            raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
+        if out is not None:
+            raise ValueError("predict writes means only; predict_interval(out=) writes intervals.")
+        if confidence_level is not None:
+            levels = check_levels(confidence_level)
+            mean, interval = self._tupled(X, "predict", lambda part: self._mean_and(part, levels))
+            return mean, interval
+        mean, std = self._tupled(X, "predict", self._mean_and_std)
+        return mean, std
+
+    def _mean_and(self, X: Array, levels: Levels) -> tuple[Array, ...]:
+        parts = self._totals(X)
+        return self._shaped(self._in_units(parts.mean, X)), self._interval(parts, levels, X)
+
+    def _mean_and_std(self, X: Array) -> tuple[Array, ...]:
+        parts = self._totals(X)
+        return self._shaped(self._in_units(parts.mean, X)), self._shaped(self._std(parts, X))
+
+    def _std(self, parts: Parts, X: Array) -> Array:
+        """Return standard deviations in the units of y, (n, m)."""
+        if not isinstance(self.target_transform_, Identity):
+            return self._half_width(parts, X)
+        std = namespace(X).sqrt(double(parts.total)) * self._per_output(self.calibration_.std, X)
+        return self._scaled(std, X)
+
+    def predict_interval(
+        self, X: Any, confidence_level: Any = 0.95, *, out: str | Path | None = None
+    ) -> Any:
+        """Return lower and upper bounds, (n, 2), or (n, m, 2) for m outputs.
+
+        X is an array or a scan. A list of k levels adds a last axis of length k. A file name `out`
+        streams mean, lower and upper bounds to a .parquet, .npy, .h5, .csv or .arrow file, and
+        returns its path.
+        """
+        levels = check_levels(confidence_level)
+        if out is None:
+            return self._streamed(
+                X,
+                "predict_interval",
+                lambda part: self._interval(self._totals(part), levels, part),
+                [],
+                None,
+            )
+        names = [f"{side}_{level:g}" for level in levels.values for side in ("lower", "upper")]
+        return self._streamed(
+            X,
+            "predict_interval",
+            lambda part: self._table(part, levels),
+            self._names("mean", *names),
+            out,
+        )
+
+    def _table(self, X: Array, levels: Levels) -> Array:
+        """Return mean and bounds side by side, (n, m, 1 + 2k)."""
+        parts = self._totals(X)
+        columns = [self._in_units(parts.mean, X)]
+        for level in levels.values:
+            columns += self._bounds(parts, level, X)
+        return namespace(X).stack(columns, axis=2)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
+        """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
+
+        A single quantile gives (n,) or (n, m). The median is what `predict` returns.
+        """
+        levels = check_levels(quantiles, "quantiles")
+
+        def block(part: Array) -> Array:
+            parts = self._totals(part)
+            columns = [
+                self._bounds(parts, abs(2 * q - 1), part)[int(q > 0.5)] for q in levels.values
+            ]
+            values = namespace(part).stack(columns, axis=-1)
+            values = values[..., 0] if levels.single else values
+            return values[:, 0, ...] if self._single_output else values
+
+        return self._streamed(X, "predict_quantiles", block, [], None)
+
+    def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:
+        """Return the variance in named parts, each (n,) or (n, m).
+
+        `confidence_level` is that of the bounds of the noise variance. With a `target_transform`
+        parts are those of transformed targets; intervals and `return_std` are in units of y.
+        """
+        levels = check_levels(confidence_level)
+        if not levels.single:
+            raise ValueError("predict_variance takes a single confidence_level.")
+        z = two_sided(levels.values[0])
+
+        def block(part: Array) -> tuple[Array, ...]:
+            parts, unit = self._parts(part, z), double(self._targets.scale)
+            chosen = (getattr(parts, name) for name in VarianceParts._fields)
+            return tuple(self._shaped(self._scaled(v * unit, part)) for v in chosen)
+
+        return VarianceParts(*self._tupled(X, "predict_variance", block))
+
+    def _tupled(
+        self, X: Any, method: str, function: Callable[[Array], tuple[Array, ...]]
+    ) -> tuple[Array, ...]:
+        """Return the arrays that `function` gives for blocks of rows, joined."""
+        X = self._new_rows(X, method)
+        return self._by_chunk(X, function)
+
+    def _parts(self, X: Array, z: float = 1.96) -> Parts:
+        """Return mean and variances of standardised targets for a block of rows."""
+        self._check_fresh()
+        if self._predictive is not None:
+            return self._predictive.parts(X, z)
+        return self._squared_parts(X, z)
+
+    def _totals(self, X: Array) -> Parts:
+        """Return the same where only the whole variance is asked for."""
+        self._check_fresh()
+        if self._noise is None:
+            return self._parts(X)
+        H = self._features.apply(X)
+        return Parts.alike(self._layer_mean(H), self._noise.total(X, H))
+
+    def _squared_parts(self, X: Array, z: float) -> Parts:
+        assert self._noise is not None
+        H = self._features.apply(X)
+        return self._noise.parts(X, H, self._layer_mean(H), z)
+
+    def _interval(self, parts: Parts, levels: Levels, X: Array) -> Array:
+        """Return bounds (n, m, 2, k), without the axes that nobody asked for."""
+        xp = namespace(X)
+        columns = [xp.stack(self._bounds(parts, level, X), axis=2) for level in levels.values]
+        bounds = columns[0] if levels.single else xp.stack(columns, axis=3)
+        return bounds[:, 0, ...] if self._single_output else bounds
+
+    def _bounds(self, parts: Parts, level: float, X: Array) -> list[Array]:
+        """Return both bounds of the central interval at `level`, in the units of y, each (n, m)."""
+        if level == 0:
+            return [self._in_units(parts.mean, X)] * 2
+        calibration, outputs = self.calibration_, range(int(self._targets.mean.shape[0]))
+        if self.symmetric:
+            pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
+            variances = (parts.total, parts.total)
+        else:
+            pairs = [calibration.tails(level, j) for j in outputs]
+            variances = (parts.below, parts.above)
+        z = place(pairs, X, namespace(X).float64)
+        return [
+            self._in_units(double(parts.mean) + sign * z[:, k] * namespace(X).sqrt(double(v)), X)
+            for k, (sign, v) in enumerate(zip((-1, 1), variances, strict=True))
+        ]
+
+    def _half_width(self, parts: Parts, X: Array) -> Array:
+        """Return what one standard deviation is where bounds are not alike, (n, m)."""
+        xp = namespace(X)
+        low, high = self._bounds(parts, _ONE_DEVIATION, X)
+        # Both bounds may lie at the same infinite end of the range.
+        low = xp.where(xp.isinf(high), 0.0, low)
+        return xp.abs(high - low) / 2
+
+    def _per_output(self, function: Any, X: Array) -> Array:
+        """Return a number for every output as an array (m,)."""
+        values = [function(j) for j in range(int(self._targets.mean.shape[0]))]
+        return place(values, X, namespace(X).float64)
+
+    def _scaled(self, std: Array, X: Array) -> Array:
+        """Return standardised deviations in the units of y."""
+        return cast(double(std) * double(self._targets.scale), self._result_dtype(X))
