@@ -29,6 +29,9 @@ from elmband.sample import sample_rows
 from elmband.scaling import Scaling
 from elmband.uncertainty import mean_uncertainty, with_ones
 
+# The noise may depend on the mean where this explains so much of rows left out, at least.
+_LEAST_R2 = 0.05
+
 
 class NoiseModels(NamedTuple):
     """Noise models of one output, those of the tails equal to the first where it is symmetric."""
@@ -199,13 +202,23 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     models, scores = [], []
     for j in range(Y.shape[1]):
         columns = [(square[:, j], share[:, j]) for square, share in targets]
-        fitted, variances = _fit_noise(pool, judged, (Y - left_out)[:, j], columns, settings)
+        predicted = (Y - left_out)[:, j]
+        # A mean that explains nothing tells of a row left out only what the row's own target is.
+        if _squares(left_out[:, j], judged.s) > (1 - _LEAST_R2) * _squares(Y[:, j], judged.s):
+            predicted = 0 * predicted
+        fitted, variances = _fit_noise(pool, judged, predicted, columns, settings)
         models.append(fitted)
         totals = [v.noise + v.excess + std[:, j] ** 2 for v in variances]
         spread = [detail.spread(total[:, None])[:, 0] for total in totals]
         scores.append(output_scores(e[:, j], spread, detail.s))
     mean = MeanStack(tuple(f.member for f in stack.fitted), stack.weights, covariances)
     return FittedPredictive(Predictive(mean, tuple(models)), tuple(scores))
+
+
+def _squares(values: Array, s: Array) -> float:
+    """Return the weighted sum of squares of values (n,) about their mean."""
+    mean = s @ values / namespace(s).sum(s)
+    return float(s @ (values - mean) ** 2)
 
 
 def _fit_noise(
