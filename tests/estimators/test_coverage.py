@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from elmband import ELMIntervalRegressor
 from elmband.datasets import DOMAIN, make_heteroscedastic, noise_std
 from elmband.metrics import coverage_by_group, picp
 from published import published
