@@ -122,6 +122,16 @@ def test_a_kept_sample_refreshes_nearly_as_well():
     assert 0 <= model.mode_error_ < 0.1
 
 
+def test_rows_that_begin_alike_are_sampled_apart():
+    """Files are sorted: every chunk may begin with the same row, and the others differ."""
+    model = published(9, alpha=0.5, mode="fast", chunk_size=250, random_state=0)
+    rows = X.copy()
+    rows[::250] = 0
+    model.partial_fit(rows, Y)
+    keys = model._grown.sample.keys
+    assert len(np.unique(keys)) == len(keys) == N
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

@@ -6,6 +6,7 @@ that come out at the end, and have to be refreshed.
 """
 
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from elmband._arrays import to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.mean import MeanModel, draw_hidden, standardised
 from elmband.moments import Chunk, Count, Gram, Several, gram
-from elmband.noise.fast import SAMPLE_ROWS, chunk_rng
+from elmband.noise.fast import SAMPLE_ROWS
 from elmband.output_layer import AlphaRule, RidgeProblem
 from elmband.pool import KeptRows
 from elmband.rows import Rows
@@ -54,10 +55,9 @@ class Grown(NamedTuple):
     def plus(self, rows: Rows, seed: int) -> "Grown":
         """Add rows whose targets are not scaled yet."""
         scaled = rows.scaled(self.targets, self.features.inputs.mean.dtype)
-        before = 0 if self.sums is None else round(self.sums.n)
 
         def chunk_map(chunk: Chunk) -> Several:
-            return Several((gram(self.features(chunk)), _kept(chunk, seed + before)))
+            return Several((gram(self.features(chunk)), _kept(chunk, seed)))
 
         sums, sample = engine.total(scaled, chunk_map, "sums").parts
         return self.joined(self._replace(sums=sums, sample=sample))
@@ -129,6 +129,11 @@ def check_mergeable(one: Any, other: Any) -> None:
 
 
 def _kept(chunk: Chunk, seed: int) -> KeptRows:
-    """Return a uniform sample of the rows of a chunk, with random keys."""
-    keys = chunk_rng(chunk, seed).integers(2**64, size=int(chunk.X.shape[0]), dtype=np.uint64)
+    """Return a uniform sample of the rows of a chunk, with random keys.
+
+    All values decide on the keys: rows of two chunks share a key only where the chunks are equal.
+    """
+    sums = (crc32(to_numpy(values).tobytes()) for values in (chunk.X, chunk.Y))
+    rng = np.random.default_rng([seed, *sums])
+    keys = rng.integers(2**64, size=int(chunk.X.shape[0]), dtype=np.uint64)
     return KeptRows(SAMPLE_ROWS, keys, chunk).cut()
