@@ -36,6 +36,8 @@ R = TypeVar("R")
 
 # Rows mapped at once, fewer than are read at once.
 BLOCK_ROWS = 2048
+# Matrices up to this size are solved soon enough by one thread.
+_CALM_SIZE = 1000
 # Threads of an engine do not start engines of their own.
 _here = local()
 
@@ -205,6 +207,20 @@ def scratch(name: object, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any,
     if buffer is None or buffer.size < size:
         buffer = buffers[name, dtype] = np.empty(size, dtype)
     return cast("np.ndarray[Any, np.dtype[Any]]", buffer[:size].reshape(shape))
+
+
+@contextmanager
+def calm(size: int) -> Iterator[None]:
+    """Keep BLAS to one thread around passes whose matrices between them are no larger than `size`.
+
+    Its threads wait for more work by spinning, for tens of milliseconds after each small product,
+    on processors that the chunks of the next pass could use.
+    """
+    if size > _CALM_SIZE:
+        yield
+        return
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def for_all(function: Callable[[Any], R], items: Sequence[Any]) -> list[R]:

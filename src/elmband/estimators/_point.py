@@ -200,7 +200,8 @@ class PointModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return scan_rows(scan, self.target_transform_, self._dtype, self.chunk_size)
 
     def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
-        mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
+        with engine.calm(spec.n_neurons):
+            mean = fit_mean(rows, spec, rule, self._dtype, self._seed, self.selection)
         warn_constant(mean.constant, mean.targets, self.target_transform_)
         self._grown = Grown.of(mean) if hasattr(self, "partial_fit") else None
         self._set_layer(mean)

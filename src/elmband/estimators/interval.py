@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, Literal, Self
 
+from elmband import engine
 from elmband._arrays import Precision
 from elmband.calibrate import (
     Calibration,
@@ -197,10 +198,11 @@ precision, chunk_size, random_state, verbose
     def _fit_second(self, mean: MeanModel, rule: AlphaRule, sample: Chunk | None = None) -> None:
         """Go on from the mean: noise, covariances and multipliers, or all from a sample of rows."""
         self.noise_hidden_, features = self._noise_layer(mean)
-        if sample is None:
-            fitted = self._fit_noise(mean, features, rule)
-        else:
-            fitted = SquaredNoise.from_sample(mean, rule, sample)
+        with engine.calm(max(mean.hidden.n_neurons, self.noise_hidden_.n_neurons)):
+            if sample is None:
+                fitted = self._fit_noise(mean, features, rule)
+            else:
+                fitted = SquaredNoise.from_sample(mean, rule, sample)
         self.mode_error_ = fitted.error
         if fitted.selection is not None:
             self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
