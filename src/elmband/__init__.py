@@ -1,8 +1,22 @@
 """Every prediction with its own honest interval, at the price of least squares."""
 
-from elmband.estimators import ELMIntervalRegressor, ELMRegressor, VarianceParts, merge
+from elmband.estimators import (
+    ELMClassifier,
+    ELMIntervalRegressor,
+    ELMRegressor,
+    VarianceParts,
+    merge,
+)
 from elmband.stream import scan
 
-__all__ = ["ELMIntervalRegressor", "ELMRegressor", "VarianceParts", "__version__", "merge", "scan"]
+__all__ = [
+    "ELMClassifier",
+    "ELMIntervalRegressor",
+    "ELMRegressor",
+    "VarianceParts",
+    "__version__",
+    "merge",
+    "scan",
+]
 
 __version__ = "0.1.0.dev0"

@@ -8,6 +8,7 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import double, epsilon, namespace, to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
+from elmband.left_out import LeftOut, some_rows
 from elmband.moments import Chunk, Gram, Several
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.rows import Rows
@@ -42,6 +43,16 @@ class MeanModel:
     eps: float
     selection: Selection | None = None
     constant: tuple[bool, ...] = ()
+
+    def some_rows(self, seed: int) -> Chunk:
+        """Return rows that can be left out: a sample of many, but all of them in the dual form."""
+        return self.rows.whole() if self.layer.dual else some_rows(self.rows, seed)
+
+    def left_out(self, chunk: Chunk) -> LeftOut:
+        """Return what the model says of training rows, each of them left out."""
+        hidden = self.features(chunk)
+        r, rest = self.layer.residuals(hidden)
+        return LeftOut(hidden.Y, hidden.Y - r / rest, chunk.s)
 
 
 class Standardised(NamedTuple):

@@ -73,7 +73,7 @@ SQUARED_DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
     "rbf_linf": _squared_linf,
 }
 
-KINDS = ("sigmoid", *PROJECTIONS, *SQUARED_DISTANCES)
+KINDS = ("linear", "tanh", "sigmoid", "relu", *SQUARED_DISTANCES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from elmband.calibrate import OutputScores, output_scores
 from elmband.covariance import CovarianceRoot, quadratic_form
 from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
+from elmband.left_out import LeftOut
 from elmband.member import Judged, Member
 from elmband.moments import Chunk
 from elmband.noise.log import LogNoise, NoiseVariance
@@ -116,10 +117,11 @@ class Predictive:
 
 
 class FittedPredictive(NamedTuple):
-    """A predictive distribution and the scores of training rows left out, for each output."""
+    """A predictive distribution, scores of training rows left out, and what was said of them."""
 
     predictive: Predictive
     scores: tuple[OutputScores, ...]
+    left_out: LeftOut
 
 
 class NoiseSettings(NamedTuple):
@@ -199,7 +201,7 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     std: Array = 0.0
     for k, u in enumerate(uncertainty):
         std = std + xp.sqrt(u.left_out) * stack.weights[k, :][None, :]
-    models, scores = [], []
+    models, scores, noises = [], [], []
     for j in range(Y.shape[1]):
         columns = [(square[:, j], share[:, j]) for square, share in targets]
         predicted = (Y - left_out)[:, j]
@@ -208,11 +210,27 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
             predicted = 0 * predicted
         fitted, variances = _fit_noise(pool, judged, predicted, columns, settings)
         models.append(fitted)
+        noises.append(variances[0])
         totals = [v.noise + v.excess + std[:, j] ** 2 for v in variances]
         spread = [detail.spread(total[:, None])[:, 0] for total in totals]
         scores.append(output_scores(e[:, j], spread, detail.s))
     mean = MeanStack(tuple(f.member for f in stack.fitted), stack.weights, covariances)
-    return FittedPredictive(Predictive(mean, tuple(models)), tuple(scores))
+    known = left_out_rows(detail, Y, left_out)._replace(
+        noise=detail.spread(xp.stack([v.noise for v in noises], axis=1)),
+        mean_model=detail.spread(std**2),
+        noise_model=detail.spread(xp.stack([v.excess for v in noises], axis=1)),
+    )
+    return FittedPredictive(Predictive(mean, tuple(models)), tuple(scores), known)
+
+
+def stack_left_out(pool: Pool, stack: Stack) -> LeftOut:
+    """Return targets and means of the rows that a stack was judged on."""
+    return left_out_rows(Detail.of(pool, stack), double(stack.judged.rows.Y), stack.honest)
+
+
+def left_out_rows(detail: Detail, Y: Array, errors: Array) -> LeftOut:
+    """Return targets and means of the rows behind judged ones, from Y and errors of the latter."""
+    return LeftOut(detail.spread(Y) + detail.gap, detail.spread(Y - errors), detail.s)
 
 
 def _squares(values: Array, s: Array) -> float:

@@ -128,13 +128,13 @@ class ArrayRows:
 class StreamRows:
     """Rows that are read anew for every pass.
 
-    Targets are transformed by `forward`, and standardised by `targets` where it is known.
+    Chunks are made ready by `prepare`, then targets standardised by `targets` where it is known.
     """
 
     source: Source
     like: Array
     dtype: Any
-    forward: Callable[[Array], Array]
+    prepare: Callable[[Chunk], Chunk]
     chunk_size: int
     targets: Scaling | None = None
 
@@ -155,11 +155,11 @@ class StreamRows:
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
         """Read the chunks, but for the first `start` of them."""
         for chunk in self.source.chunks(self.chunk_size, start):
-            Y, s = self.forward(chunk.Y), chunk.s
+            X, Y, s = self.prepare(chunk)
             if self.targets is not None:
                 Y = cast(self.targets(Y), self.dtype)
                 s = None if s is None else cast(s, self.dtype)
-            yield Chunk(chunk.X, Y, s)
+            yield Chunk(X, Y, s)
 
     def scaled(self, targets: Scaling, dtype: Any) -> Self:
         """Return the same rows with standardised targets and weights in `dtype`."""

@@ -1,12 +1,16 @@
-"""A sample of distinct rows that depends on the rows alone, not on their order or chunks."""
+"""Samples of rows.
+
+One is of distinct rows and depends on the rows alone, not on their order or chunks. The other is
+of all rows, drawn within each chunk, and costs next to nothing.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from elmband._arrays import Array, double, to_numpy
-from elmband.moments import Moments
+from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.moments import Chunk, Moments
 
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
@@ -60,3 +64,33 @@ def row_keys(
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
     return key ^ (key >> np.uint64(31))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows(Moments):
+    """Some rows of every chunk, in the order of the chunks."""
+
+    chunks: tuple[Chunk, ...]
+
+    def joined(self) -> Chunk:
+        """Return them as one chunk."""
+        xp = namespace(self.chunks[0].X)
+        columns = zip(*self.chunks, strict=True)
+        return Chunk(*(None if a[0] is None else xp.concat(list(a), axis=0) for a in columns))
+
+
+def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
+    """Draw a share of the rows of a chunk; which ones depends on its first row and on the seed."""
+    n = int(rows.X.shape[0])
+    rng = chunk_rng(rows, seed)
+    count = int(share * n + rng.random())
+    index = np.sort(rng.permutation(n)[: max(count, 1)])
+    xp = namespace(rows.X)
+    where = place(index, rows.X, xp.int64)
+    return SampledRows((Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows)),))
+
+
+def chunk_rng(rows: Chunk, seed: int) -> np.random.Generator:
+    """Return random numbers for a chunk, which depend on its first row and on the seed."""
+    first = np.ascontiguousarray(to_numpy(rows.X[0, :])).tobytes()[:32].ljust(32, b"\0")
+    return np.random.default_rng([seed, *np.frombuffer(first, np.uint32).tolist()])

@@ -1,7 +1,9 @@
 """Estimators with the interface of scikit-learn."""
 
+from elmband.estimators._growing import merge
 from elmband.estimators._variance import VarianceParts
+from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
-from elmband.estimators.point import ELMRegressor, merge
+from elmband.estimators.point import ELMRegressor
 
-__all__ = ["ELMIntervalRegressor", "ELMRegressor", "VarianceParts", "merge"]
+__all__ = ["ELMClassifier", "ELMIntervalRegressor", "ELMRegressor", "VarianceParts", "merge"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -39,11 +39,13 @@ from elmband.estimators._validate import (
     warn_constant,
 )
 from elmband.hidden import LayerSpec
+from elmband.left_out import LeftOut
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
+from elmband.moments import Chunk
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
-from elmband.predictive import MeanStack
+from elmband.predictive import MeanStack, stack_left_out
 from elmband.progress import Verbose
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
@@ -53,8 +55,8 @@ from elmband.transform import Identity, TransformChoice, fit_transform
 SINGLE_LAYER_NEURONS = 200
 
 
-class PointModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Parameters, fit and predict of `ELMRegressor`, which describes them."""
+class PointModel(BaseEstimator):
+    """Layers that predict numbers: the work behind `ELMRegressor`, which describes parameters."""
 
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
@@ -117,13 +119,18 @@ class PointModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         specs = self._specs()
         rows, labels = self._training(X, y, sample_weight, groups)
         if specs is not None and len(specs) == 1 and labels is None:
-            self._fit_layer(rows, specs[0], rule)
+            mean = self._fit_layer(rows, specs[0], rule)
+            self._learn(lambda: mean.left_out(mean.some_rows(self._seed)))
         elif self.selection is not None:
             raise ValueError("selection is for a single layer without groups or n_estimators.")
         else:
-            _, stack = self._fit_stack(rows, labels, specs, rule)
+            pool, stack = self._fit_stack(rows, labels, specs, rule)
             members = tuple(fitted.member for fitted in stack.fitted)
             self._set_stack(MeanStack(members, stack.weights))
+            self._learn(lambda: stack_left_out(pool, stack))
+
+    def _learn(self, left_out: Callable[[], LeftOut]) -> None:
+        """Learn more from rows left out, once the model is fitted: nothing here."""
 
     def predict(self, X: Any, *, out: str | Path | None = None) -> Any:
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
@@ -191,13 +198,26 @@ class PointModel(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Check a scan, and note the same of it."""
         refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
         check_training_scan(self, scan)
-        self._single_output = scan.single_output
         self._seed = engine.seed_of_job(draw_seed(self.random_state))
         self._dtype = product_dtype(np.empty(0, scan.dtype), check_precision(self.precision))
         self.target_transform_ = transform_of(self.target_transform)
         if self.chunk_size is not None:
             check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        return scan_rows(scan, self.target_transform_, self._dtype, self.chunk_size)
+        self._note_targets(scan)
+        return scan_rows(scan, self._prepare, self._dtype, self.chunk_size)
+
+    @property
+    def _n_targets(self) -> int:
+        """How many targets a scan must have."""
+        return int(self._targets.mean.shape[0])
+
+    def _note_targets(self, scan: Scan) -> None:
+        """Note what the targets of a scan to train on are like."""
+        self._single_output = scan.single_output
+
+    def _prepare(self, chunk: Chunk) -> Chunk:
+        """Return rows read from a scan as they are learned from."""
+        return chunk._replace(Y=self.target_transform_.forward(chunk.Y))
 
     def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         with engine.calm(spec.n_neurons):

@@ -93,15 +93,18 @@ def transform_of(choice: Any) -> Transform:
 
 
 def scan_rows(
-    scan: Scan, transform: Transform, dtype: Any, chunk_size: int | None
+    scan: Scan, prepare: Callable[[Chunk], Chunk], dtype: Any, chunk_size: int | None
 ) -> ArrayRows | StreamRows:
-    """Return the rows of a scan: in memory where they are few, else to be read for every pass."""
+    """Return the rows of a scan: in memory where they are few, else to be read for every pass.
+
+    Every chunk goes through `prepare`.
+    """
     size = scan.chunk_size if chunk_size is None else chunk_size
     kept = _loaded(scan, size)
     if kept is not None:
-        return ArrayRows(kept.X, transform.forward(kept.Y), kept.s, size)
+        return ArrayRows(*prepare(kept), size)
     like = np.empty((0, scan.n_features), scan.dtype)
-    return StreamRows(scan, like, dtype, transform.forward, size)
+    return StreamRows(scan, like, dtype, prepare, size)
 
 
 def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:

@@ -219,6 +219,10 @@ precision, chunk_size, random_state, verbose
             scores = fitted.scores(replace(mean, rows=rows))
         self.calibration_ = Calibration(self.calibration, scores)
         self._stale = False
+        if sample is None:
+            self._learn(lambda: fitted.left_out(mean, mean.some_rows(self._seed)))
+        else:
+            self._learn(lambda: fitted.left_out(mean, sample))
 
     def _fit_noise(
         self, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule
@@ -255,6 +259,7 @@ precision, chunk_size, random_state, verbose
         self._predictive, self._noise = fitted.predictive, None
         self._stale = False
         self.calibration_ = Calibration(self.calibration, fitted.scores)
+        self._learn(lambda: fitted.left_out)
 
     def _log_spec(self, n_features: int) -> LayerSpec:
         if self.noise_neurons is not None:

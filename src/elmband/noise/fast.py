@@ -10,10 +10,8 @@ size, so that what the rank leaves out is nearly the same for all rows and is ad
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
-from elmband._arrays import Array, cast, namespace, place, to_numpy
-from elmband.moments import Chunk, Moments
+from elmband._arrays import Array, cast, namespace
+from elmband.moments import Chunk
 
 # Rows that middle terms are estimated from: so many at least, and ranks of factors to choose from.
 SAMPLE_ROWS = 8192
@@ -22,36 +20,6 @@ RANKS = (32, 48, 64, 96)
 MOST_ERROR = 0.003
 # Rows that errors are measured on.
 _JUDGED = 2000
-
-
-@dataclass(frozen=True, eq=False)
-class SampledRows(Moments):
-    """Some rows of every chunk, in the order of the chunks."""
-
-    chunks: tuple[Chunk, ...]
-
-    def joined(self) -> Chunk:
-        """Return them as one chunk."""
-        xp = namespace(self.chunks[0].X)
-        columns = zip(*self.chunks, strict=True)
-        return Chunk(*(None if a[0] is None else xp.concat(list(a), axis=0) for a in columns))
-
-
-def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
-    """Draw a share of the rows of a chunk; which ones depends on its first row and on the seed."""
-    n = int(rows.X.shape[0])
-    rng = chunk_rng(rows, seed)
-    count = int(share * n + rng.random())
-    index = np.sort(rng.permutation(n)[: max(count, 1)])
-    xp = namespace(rows.X)
-    where = place(index, rows.X, xp.int64)
-    return SampledRows((Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows)),))
-
-
-def chunk_rng(rows: Chunk, seed: int) -> np.random.Generator:
-    """Return random numbers for a chunk, which depend on its first row and on the seed."""
-    first = np.ascontiguousarray(to_numpy(rows.X[0, :])).tobytes()[:32].ljust(32, b"\0")
-    return np.random.default_rng([seed, *np.frombuffer(first, np.uint32).tolist()])
 
 
 @dataclass(frozen=True, eq=False)

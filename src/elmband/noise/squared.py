@@ -17,6 +17,7 @@ from elmband.covariance import (
 )
 from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
+from elmband.left_out import LeftOut
 from elmband.mean import MeanModel, SelectionMethod, narrowed
 from elmband.moments import Chunk, Gram, Moments, Pieces, Several, TargetSums, gram, target_sums
 from elmband.noise.fast import (
@@ -27,11 +28,11 @@ from elmband.noise.fast import (
     halves,
     judged,
     relative_error,
-    sampled,
 )
 from elmband.noise.parts import Parts, positive
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.rows import ArrayRows
+from elmband.sample import sampled
 from elmband.select import Selection
 
 
@@ -201,28 +202,40 @@ class SquaredNoise:
         """Return the model without what the dual form keeps of the training rows."""
         return replace(self, layer=replace(self.layer, factor=None, spectrum=None))
 
-    def left_out(self, mean: MeanModel, chunk: Chunk) -> tuple[Array, Array]:
-        """Return errors and variances of training rows, each of them left out of both models."""
+    def left_out(self, mean: MeanModel, chunk: Chunk) -> LeftOut:
+        """Return what both models say of training rows, each of them left out."""
         hidden = mean.features(chunk)
         r, rest = mean.layer.residuals(hidden)
         noise_rows = (hidden if self.features is None else self.features(chunk))._replace(Y=r**2)
         r_noise, rest_noise = self.layer.residuals(noise_rows)
         noise = r**2 - r_noise / rest_noise
         parts = self.parts(chunk.X, hidden.X, r, 0.0)
-        return r / rest, positive(noise) + parts.noise_model + parts.mean_model
+        return LeftOut(
+            target=hidden.Y,
+            mean=hidden.Y - r / rest,
+            s=chunk.s,
+            noise=positive(noise),
+            mean_model=parts.mean_model,
+            noise_model=parts.noise_model,
+        )
 
     def scores(self, mean: MeanModel) -> tuple[OutputScores, ...]:
         """Return the scores of all training rows left out, for every output."""
         if not mean.rows.in_memory:
 
             def chunk_map(chunk: Chunk) -> ScoreBins:
-                e, variance = self.left_out(mean, chunk)
-                return score_bins(e, [variance] * 3, chunk.s)
+                left = self.left_out(mean, chunk)
+                return score_bins(left.error, [left.variance] * 3, chunk.s)
 
             return engine.total(mean.rows, chunk_map, "calibration").scores()
         whole = mean.rows.whole()
         chunks = [whole] if mean.layer.dual or self.layer.dual else mean.rows
-        pieces = engine.on_chunks(lambda chunk: self.left_out(mean, chunk), chunks)
+
+        def error_and_variance(chunk: Chunk) -> tuple[Array, Array]:
+            left = self.left_out(mean, chunk)
+            return left.error, left.variance
+
+        pieces = engine.on_chunks(error_and_variance, chunks)
         xp = namespace(whole.Y)
         e, variance = (xp.concat(list(parts), axis=0) for parts in zip(*pieces, strict=True))
         s = xp.ones_like(e[:, 0]) if whole.s is None else whole.s

@@ -1,0 +1,58 @@
+"""What a model says of training rows that it was not trained on: each was left out, exactly."""
+
+from typing import NamedTuple, Self
+
+from elmband import engine
+from elmband._arrays import Array, double, namespace, to_numpy
+from elmband.moments import Chunk
+from elmband.rows import Rows
+from elmband.sample import sampled
+
+# Rows that are asked at most: probabilities and thresholds are known well enough from these.
+MOST_ROWS = 20_000
+
+
+class LeftOut(NamedTuple):
+    """Standardised targets of rows left out, and what was predicted for them, each (n, m).
+
+    The variances are parts of that of a new target, None where there is no noise model; `s` (n,)
+    are weights, None where all rows count once.
+    """
+
+    target: Array
+    mean: Array
+    s: Array | None
+    noise: Array | None = None
+    mean_model: Array | None = None
+    noise_model: Array | None = None
+
+    @property
+    def error(self) -> Array:
+        """Target less prediction."""
+        return self.target - self.mean
+
+    @property
+    def variance(self) -> Array:
+        """The variance of a new target."""
+        assert self.noise is not None
+        assert self.mean_model is not None
+        assert self.noise_model is not None
+        return self.noise + self.noise_model + self.mean_model
+
+    def numpy(self) -> Self:
+        """Return the same in NumPy and float64, with weights."""
+        found = self._replace(s=self.weights)
+        return type(self)(*(None if a is None else to_numpy(double(a)) for a in found))
+
+    @property
+    def weights(self) -> Array:
+        """The weights, one each by default."""
+        return namespace(self.mean).ones_like(self.mean[:, 0]) if self.s is None else self.s
+
+
+def some_rows(rows: Rows, seed: int) -> Chunk:
+    """Return all rows where they are few, else a sample of them."""
+    if rows.in_memory and len(rows) <= MOST_ROWS:
+        return rows.whole()
+    share = min(MOST_ROWS / len(rows), 1.0)
+    return engine.total(rows, lambda chunk: sampled(chunk, share, seed), "sample").joined()

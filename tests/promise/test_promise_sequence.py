@@ -1,0 +1,254 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+from simulated import CURVES, rows
+
+from elmband.promise import Grid, Risk, promise
+from elmband.promise.bounds import rows_needed
+from elmband.promise.sequence import _walk
+
+KINDS = ["error", "fpr", "fdr"]
+
+
+class Told:
+    """Evidence with a p-value that was told beforehand."""
+
+    n = 1
+    observed = 0.0
+
+    def __init__(self, p):
+        self.p = p
+
+    def p_value(self, limit):  # noqa: ARG002
+        return self.p
+
+
+def passed(p, starts, delta):
+    """Transcribe the fallback procedure: the place of the last test that passes, or None."""
+    part = {start: delta / len(starts) for start in starts}
+    levels, ok = [], []
+    for j, p_j in enumerate(p):
+        carried = levels[-1] if j and ok[-1] else 0
+        levels.append(part.get(j, 0) + carried)
+        ok.append(levels[-1] > 0 and p_j <= levels[-1])
+    return max((j for j in range(len(p)) if ok[j]), default=None)
+
+
+@given(
+    st.lists(st.sampled_from([0.001, 0.03, 0.06, 0.09, 0.2]), min_size=1, max_size=12), st.data()
+)
+def test_walks_are_those_of_the_fallback_procedure(p, data):
+    starts = sorted(data.draw(st.sets(st.integers(0, len(p) - 1), min_size=1, max_size=3)))
+    walk = _walk(map(Told, p), np.array(starts), 0.1, 0.1)
+    assert walk.first.place == starts[0]
+    assert (walk.last and walk.last.place) == passed(p, starts, 0.1)
+
+
+def test_walks_err_no_more_often_than_allowed_with_several_starts():
+    """All hypotheses are true and independent: this is as bad as it gets."""
+    p = np.random.default_rng(0).random((20_000, 8))
+    starts = np.array([0, 3, 4, 7])
+    erred = np.mean([_walk(map(Told, row), starts, 0.1, 0.2).last is not None for row in p])
+    # All four walks can err, each with a probability of 0.05: 1 - 0.95⁴ in all.
+    assert erred == pytest.approx(1 - 0.95**4, abs=3 * math.sqrt(0.16 / 20_000))
+
+
+def naive_fpr(truly, called, score, grid, limit, delta):
+    """Walk the grid while the binomial tail is small enough."""
+    best = None
+    for value in grid.thresholds:
+        bad = int(np.sum(called & ~truly & (score >= value)))
+        if binom.cdf(bad, int(np.sum(~truly)), limit) > delta:
+            break
+        best = (value, bad / np.sum(~truly))
+    return best
+
+
+def test_false_positive_rates_walk_from_the_strictest_threshold():
+    rng = np.random.default_rng(6)
+    grid = Grid.of(rng.normal(size=300), size=50)
+    for _ in range(50):
+        score = rng.normal(size=400).round(1)
+        truly, called = rng.random(400) < 0.3, rng.random(400) < 0.4
+        found = promise(Risk.fpr(truly, called), score, grid, limit=0.1, confidence=0.95)
+        value, observed = naive_fpr(truly, called, score, grid, 0.1, 0.05)
+        assert (found.value, found.observed) == (value, pytest.approx(observed))
+        assert found.n == np.sum(~truly)
+        assert found.answered == np.mean(score >= value)
+
+
+def test_promises_say_what_was_seen_at_their_threshold():
+    rng = np.random.default_rng(7)
+    score, wrong = rows(rng, 3000, CURVES["rising"])
+    groups = rng.integers(0, 400, 3000)
+    grid = Grid.of(rng.random(500))
+    by_rows = promise(Risk.error(wrong), score, grid, limit=0.05)
+    answered = score >= by_rows.value
+    assert (by_rows.n, by_rows.observed) == (answered.sum(), pytest.approx(wrong[answered].mean()))
+    np.testing.assert_array_equal(by_rows.answers(score), answered)
+    by_groups = promise(Risk.error(wrong), score, grid, limit=0.05, groups=groups)
+    answered = score >= by_groups.value
+    rates = [wrong[answered & (groups == g)].mean() for g in set(groups[answered])]
+    assert (by_groups.n, by_groups.observed) == (len(rates), pytest.approx(np.mean(rates)))
+    for found in (by_rows, by_groups):
+        assert found.observed < found.bound <= 0.05
+
+
+def test_promises_made_together_share_what_may_go_wrong():
+    rng = np.random.default_rng(10)
+    score, wrong = rows(rng, 2000, CURVES["rising"])
+    grid = Grid.of(rng.random(500))
+    three = promise(Risk.error(wrong), score, grid, limit=0.08, confidence=0.7, together=3)
+    alone = promise(Risk.error(wrong), score, grid, limit=0.08, confidence=0.9)
+    assert (three.value, three.bound) == (alone.value, pytest.approx(alone.bound))
+    assert three.sentence.startswith("Promised with 70 % confidence, together with 2 others: ")
+
+
+def test_rows_may_come_in_any_order_and_groups_have_any_names():
+    rng = np.random.default_rng(11)
+    score, wrong = rows(rng, 3000, CURVES["rising"])
+    groups, order = rng.integers(0, 300, 3000), rng.permutation(3000)
+    grid = Grid.of(rng.random(500))
+    names = np.array([f"photo {g}" for g in groups])
+    one = promise(Risk.error(wrong), score, grid, limit=0.1, groups=groups)
+    shuffled = Risk.error(wrong[order])
+    assert promise(shuffled, score[order], grid, limit=0.1, groups=names[order]) == one
+
+
+def test_every_row_is_answered_if_none_is_wrong():
+    found = promise(Risk.error(np.zeros(45, bool)), np.ones(45), Grid.of(np.ones(9)), limit=0.05)
+    assert (found.value, found.answered, found.observed) == (-math.inf, 1, 0)
+    assert found.bound == pytest.approx(1 - 0.1 ** (1 / 45))
+    assert found.sentence == (
+        "Promised with 90 % confidence: at most 5 % of the answered rows are wrong. It was 0 % of "
+        "45 rows held out, which bounds it by 4.99 %; 100 % of all rows were answered."
+    )
+
+
+def test_sentences_name_the_denominator():
+    truly, called, score = np.zeros(200, bool), np.arange(200) < 1, np.ones(200)
+    grid = Grid.of(np.ones(9))
+    fpr = promise(Risk.fpr(truly, called, "spam"), score, grid, limit=0.1, together=2)
+    assert fpr.sentence == (
+        "Promised with 90 % confidence, together with 1 other: at most 10 % of the rows that are "
+        "truly not spam, answered or not, are answered as spam. It was 0.5 % of 200 rows held out, "
+        "which bounds it by 2.35 %; 100 % of all rows were answered."
+    )
+    risk = Risk.fdr(~truly, ~truly, "spam")
+    fdr = promise(risk, score, grid, limit=0.1, groups=np.arange(200) // 2)
+    assert fdr.sentence == (
+        "Promised with 90 % confidence: at most 10 % of the rows answered as spam are truly not "
+        "spam in the average group. It was 0 % over 100 groups held out, which bounds it by "
+        f"{100 * fdr.bound:.3g} %; 100 % of all rows were answered."
+    )
+
+
+def refusal(*arguments, **options):
+    with pytest.raises(ValueError, match="It cannot be promised") as caught:
+        promise(*arguments, **options)
+    return str(caught.value)
+
+
+def test_too_few_rows_are_told_how_many_it_takes():
+    said = refusal(Risk.error(np.zeros(44, bool)), np.ones(44), Grid.of(np.ones(9)), limit=0.05)
+    assert said == (
+        "It cannot be promised with 90 % confidence that at most 5 % of the answered rows are "
+        "wrong: the share has to be that of at least 45 rows held out, even if none is bad, and "
+        "there are 44; hold out more rows, or ask for a higher limit or less confidence."
+    )
+    few = np.zeros(100, bool)
+    said = refusal(
+        Risk.error(few), np.ones(100), Grid.of(np.ones(9)), limit=0.05, groups=np.arange(100) // 5
+    )
+    assert "at least 48 groups held out, even if none is bad, and there are 20;" in said
+
+
+def test_exactly_the_rows_or_groups_said_to_be_needed_are_enough():
+    for limit in (0.02, 0.1):
+        n = rows_needed(limit, 0.1)
+        good, grid = np.zeros(n, bool), Grid.of(np.arange(9))
+        assert promise(Risk.error(good), np.ones(n), grid, limit=limit).answered == 1
+        assert refusal(Risk.error(good[1:]), np.ones(n - 1), grid, limit=limit)
+
+
+def test_rows_that_are_wrong_too_often_are_told_what_was_seen():
+    wrong = np.arange(200) % 5 == 0
+    said = refusal(Risk.error(wrong), np.ones(200), Grid.of(np.ones(9)), limit=0.1)
+    assert said == (
+        "It cannot be promised with 90 % confidence that at most 10 % of the answered rows are "
+        "wrong: at the strictest threshold tried it was 20 % of 200 rows held out, which bounds it "
+        "only by 24.1 %, and looser ones did no better; ask for a higher limit or less confidence, "
+        "or hold out more rows."
+    )
+
+
+def test_thresholds_that_answer_no_row_are_no_evidence():
+    """All held-out scores are below those of the grid, so that only the last one answers any."""
+    wrong = np.arange(30) < 20
+    said = refusal(Risk.error(wrong), np.zeros(30), Grid.of(np.arange(1, 9)), limit=0.1)
+    assert "it was that of no rows held out, which bounds it only by 100 %" in said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_no_rows_and_one_class_are_too_few(kind, grouped):
+    for n in (0, 40):
+        ones = np.ones(n, bool)
+        risk = {
+            "error": Risk.error(ones[:0]),
+            "fpr": Risk.fpr(ones, ones),
+            "fdr": Risk.fdr(ones, ~ones),
+        }[kind]
+        score = np.arange(len(risk.bad), dtype=float)
+        groups = np.arange(len(score)) if grouped else None
+        assert "there are 0;" in refusal(risk, score, Grid.of(score), limit=0.1, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"limit": 0}, "limit=0 cannot be kept to; give a share"),
+        ({"limit": 1}, "limit=1 cannot be kept to; give a share"),
+        ({"confidence": 0}, "confidence=0 cannot be had; give a probability"),
+        ({"confidence": 1.0}, r"confidence=1\.0 cannot be had; give a probability"),
+        ({"confidence": 95}, "confidence=95 cannot be had; give a probability"),
+        ({"together": 0}, "together=0 is not a number of promises"),
+        ({"groups": np.zeros((50, 1))}, r"groups has shape \(50, 1\), score has 50 rows"),
+        ({"score": np.full(50, np.nan)}, "score is nan in 50 rows; leave these rows out"),
+        ({"score": np.zeros((50, 2))}, r"score has shape \(50, 2\), the risk has 50 rows"),
+    ],
+)
+def test_promises_refuse_with_a_sentence(arguments, sentence):
+    options = {"score": np.zeros(50), "limit": 0.1} | arguments
+    with pytest.raises(ValueError, match=sentence):
+        promise(Risk.error(np.zeros(50, bool)), options.pop("score"), Grid.of([0.0]), **options)
+
+
+def fastest(call):
+    """Return the least of three times: others may be using the machine."""
+    times = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def test_two_million_rows_take_less_than_a_second():
+    rng = np.random.default_rng(12)
+    score, wrong = rows(rng, 2_000_000, CURVES["rising"])
+    risk, grid = Risk.error(wrong), Grid.of(rng.random(100_000), size=1000)
+    assert fastest(lambda: promise(risk, score, grid, limit=0.05)) < 1
+
+
+def test_a_thousand_groups_take_less_than_half_a_second():
+    rng = np.random.default_rng(13)
+    score, wrong = rows(rng, 50_000, CURVES["rising"])
+    risk, groups = Risk.error(wrong), rng.integers(0, 1000, 50_000)
+    grid = Grid.of(rng.random(10_000), size=200)
+    assert fastest(lambda: promise(risk, score, grid, limit=0.05, groups=groups)) < 0.5
