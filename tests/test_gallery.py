@@ -26,6 +26,7 @@ def test_the_gallery_is_complete():
         "groups",
         "intervals",
         "off_distribution",
+        "pixels",
         "scan",
         "transform",
         "updates",

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from elmband import __version__
 from elmband.cli.demo import demo
+from elmband.cli.pixels import EXAMPLE, pixels
 
 __all__ = ["app", "main"]
 
@@ -21,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command(epilog=EXAMPLE)(pixels)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 (Typer hands over the flag by position)

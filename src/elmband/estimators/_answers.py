@@ -1,7 +1,7 @@
 """What an interval model answers: intervals, quantiles, variances, scores and calibration."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from elmband.calibrate import (
     score_bins,
     two_sided,
 )
+from elmband.estimators._parts import IntervalParts
 from elmband.estimators._scans import check_targets, refuse_beside_scan
 from elmband.estimators._validate import (
     Levels,
@@ -23,13 +24,10 @@ from elmband.estimators._validate import (
     held_out_rows,
 )
 from elmband.estimators._variance import VarianceParts
-from elmband.estimators.point import ELMRegressor
 from elmband.metrics.evaluation import Evaluation
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.moments import Chunk
 from elmband.noise.parts import Parts
-from elmband.noise.squared import SquaredNoise
-from elmband.predictive import Predictive
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
 from elmband.stream import Scan
 from elmband.transform import Identity
@@ -38,20 +36,8 @@ from elmband.transform import Identity
 _ONE_DEVIATION = math.erf(math.sqrt(0.5))
 
 
-class IntervalAnswers(ELMRegressor):
+class IntervalAnswers(IntervalParts):
     """Predictions of `ELMIntervalRegressor`, from the noise model and multipliers of a fit."""
-
-    symmetric: bool
-    calibration_: Calibration
-    _noise: SquaredNoise | None
-    _predictive: Predictive | None
-
-    def _check_fresh(self) -> None:
-        if getattr(self, "_stale", False):
-            raise ValueError(
-                "Noise, covariance and calibration are older than the mean, to which rows were "
-                "added; call refresh with all of them."
-            )
 
     def calibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Replace the multipliers by those of split conformal prediction on held-out rows.
@@ -237,33 +223,6 @@ class IntervalAnswers(ELMRegressor):
             return tuple(self._shaped(self._scaled(v * unit, part)) for v in chosen)
 
         return VarianceParts(*self._tupled(X, "predict_variance", block))
-
-    def _tupled(
-        self, X: Any, method: str, function: Callable[[Array], tuple[Array, ...]]
-    ) -> tuple[Array, ...]:
-        """Return the arrays that `function` gives for blocks of rows, joined."""
-        X = self._new_rows(X, method)
-        return self._by_chunk(X, function)
-
-    def _parts(self, X: Array, z: float = 1.96) -> Parts:
-        """Return mean and variances of standardised targets for a block of rows."""
-        self._check_fresh()
-        if self._predictive is not None:
-            return self._predictive.parts(X, z)
-        return self._squared_parts(X, z)
-
-    def _totals(self, X: Array) -> Parts:
-        """Return the same where only the whole variance is asked for."""
-        self._check_fresh()
-        if self._noise is None:
-            return self._parts(X)
-        H = self._features.apply(X)
-        return Parts.alike(self._layer_mean(H), self._noise.total(X, H))
-
-    def _squared_parts(self, X: Array, z: float) -> Parts:
-        assert self._noise is not None
-        H = self._features.apply(X)
-        return self._noise.parts(X, H, self._layer_mean(H), z)
 
     def _interval(self, parts: Parts, levels: Levels, X: Array) -> Array:
         """Return bounds (n, m, 2, k), without the axes that nobody asked for."""

@@ -1,0 +1,246 @@
+"""How interval models are fitted: the published two stages, or a stack with a log-variance."""
+
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+from elmband import engine
+from elmband._arrays import Precision
+from elmband.calibrate import (
+    Calibration,
+    OutputScores,
+)
+from elmband.estimators._parts import IntervalParts
+from elmband.estimators._point import SINGLE_LAYER_NEURONS
+from elmband.estimators._scans import followed
+from elmband.estimators._updates import check_same_rows
+from elmband.estimators._validate import (
+    check_alpha,
+    check_choice,
+)
+from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
+from elmband.mean import MeanModel, SelectionMethod, draw_hidden
+from elmband.moments import Chunk
+from elmband.neurons import Kind, NeuronCounts
+from elmband.noise.squared import SquaredNoise
+from elmband.output_layer import AlphaRule
+from elmband.predictive import NoiseSettings, fit_predictive
+from elmband.progress import Verbose
+from elmband.rows import ArrayRows, Rows
+from elmband.select import keep
+from elmband.transform import TransformChoice
+
+# The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
+_NOISE_NEURONS = 100
+_NOISE_SCALE = 0.5
+
+
+class IntervalModel(IntervalParts):
+    """Parameters and fit of `ELMIntervalRegressor`, which describes them."""
+
+    def __init__(
+        self,
+        n_neurons: NeuronCounts | Literal["auto"] = "auto",
+        *,
+        activation: Kind = "tanh",
+        bias: bool = True,
+        density: float = 1.0,
+        weight_scale: float = 1.0,
+        alpha: AlphaRule = "auto",
+        noise: Literal["log", "squared"] = "log",
+        calibration: Literal["loo", "gaussian"] = "loo",
+        symmetric: bool = True,
+        noise_neurons: NeuronCounts | None = None,
+        noise_alpha: AlphaRule | None = None,
+        covariance: Literal["jackknife", "wild"] = "jackknife",
+        mode: Literal["exact", "fast"] = "exact",
+        n_estimators: int | None = None,
+        selection: SelectionMethod | None = None,
+        target_transform: TransformChoice = None,
+        precision: Precision = "auto",
+        chunk_size: int | None = None,
+        random_state: Any = None,
+        verbose: Verbose = "auto",
+    ) -> None:
+        super().__init__(
+            n_neurons,
+            activation=activation,
+            bias=bias,
+            density=density,
+            weight_scale=weight_scale,
+            alpha=alpha,
+            n_estimators=n_estimators,
+            selection=selection,
+            target_transform=target_transform,
+            precision=precision,
+            chunk_size=chunk_size,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.noise = noise
+        self.calibration = calibration
+        self.symmetric = symmetric
+        self.noise_neurons = noise_neurons
+        self.noise_alpha = noise_alpha
+        self.covariance = covariance
+        self.mode = mode
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        check_choice(self.noise, ("log", "squared"), "noise")
+        check_choice(self.calibration, ("loo", "gaussian"), "calibration")
+        check_choice(self.covariance, ("jackknife", "wild"), "covariance")
+        check_choice(self.mode, ("exact", "fast"), "mode")
+        rule = check_alpha(self.alpha)
+        noise_rule = (
+            None if self.noise_alpha is None else check_alpha(self.noise_alpha, "noise_alpha")
+        )
+        if self.noise == "squared":
+            self._fit_squared(X, y, sample_weight, groups, rule, noise_rule)
+        else:
+            self._fit_log(X, y, sample_weight, groups, rule, noise_rule)
+
+    def _fit_squared(
+        self, X: Any, y: Any, weight: Any, groups: Any, rule: AlphaRule, noise_rule: Any
+    ) -> None:
+        """Run the published algorithm."""
+        if groups is not None or not self.symmetric or (self.n_estimators or 1) > 1:
+            raise ValueError(
+                "groups, symmetric=False and n_estimators need noise='log'; the published noise "
+                "model has one layer and leaves out single rows."
+            )
+        special = (self.noise_neurons, self.selection) != (None, None)
+        if self.mode == "fast" and (special or self.covariance != "jackknife"):
+            raise ValueError(
+                "mode='fast' has one hidden layer for both models and the jackknife: leave "
+                "noise_neurons, selection and covariance as they are."
+            )
+        specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
+        rows, _ = self._training(X, y, weight, None)
+        mean = self._fit_layer(rows, specs[0], rule)
+        self._fit_second(mean, rule if noise_rule is None else noise_rule)
+
+    def _fit_second(self, mean: MeanModel, rule: AlphaRule, sample: Chunk | None = None) -> None:
+        """Go on from the mean: noise, covariances and multipliers, or all from a sample of rows."""
+        self.noise_hidden_, features = self._noise_layer(mean)
+        with engine.calm(max(mean.hidden.n_neurons, self.noise_hidden_.n_neurons)):
+            if sample is None:
+                fitted = self._fit_noise(mean, features, rule)
+            else:
+                fitted = SquaredNoise.from_sample(mean, rule, sample)
+        self.mode_error_ = fitted.error
+        if fitted.selection is not None:
+            self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
+        self._noise, self._predictive = fitted.without_rows(), None
+        covariances = fitted.mean_covariance, fitted.noise_covariance
+        if self._single_output:
+            covariances = covariances[0][0, ...], covariances[1][0, ...]
+        self.covariance_, self.noise_covariance_ = covariances
+        self.noise_coef_ = self._shaped(fitted.layer.coef)
+        self.noise_alpha_ = self._shaped(fitted.layer.alpha)
+        scores: tuple[OutputScores, ...] = ()
+        if self.calibration == "loo":
+            rows = mean.rows if sample is None else ArrayRows(*sample)
+            scores = fitted.scores(replace(mean, rows=rows))
+        self.calibration_ = Calibration(self.calibration, scores)
+        self._stale = False
+        if sample is None:
+            self._learn(lambda: fitted.left_out(mean, mean.some_rows(self._seed)))
+        else:
+            self._learn(lambda: fitted.left_out(mean, sample))
+
+    def _fit_noise(
+        self, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule
+    ) -> SquaredNoise:
+        if self.mode == "fast":
+            return SquaredNoise.fit_fast(mean, rule, self._seed)
+        return SquaredNoise.fit(
+            mean,
+            features,
+            rule,
+            selection=self.selection,
+            covariance=self.covariance,
+            seed=self._seed,
+        )
+
+    def _fit_log(
+        self, X: Any, y: Any, weight: Any, groups: Any, rule: AlphaRule, noise_rule: Any
+    ) -> None:
+        """Fit a stack, a log-variance on top, and scores of rows left out."""
+        if isinstance(noise_rule, str) and noise_rule != "loo":
+            raise ValueError("noise_alpha must be a number or 'loo' where noise='log'.")
+        if self.selection is not None or self.covariance != "jackknife":
+            raise ValueError("selection and covariance='wild' need noise='squared'.")
+        specs = self._specs()
+        rows, labels = self._training(X, y, weight, groups)
+        settings = NoiseSettings(
+            spec=self._log_spec(int(rows.like.shape[1])),
+            alpha=noise_rule if isinstance(noise_rule, float) else None,
+            symmetric=bool(self.symmetric),
+        )
+        pool, stack = self._fit_stack(rows, labels, specs, rule)
+        fitted = fit_predictive(pool, stack, settings)
+        self._set_stack(fitted.predictive.stack)
+        self._predictive, self._noise = fitted.predictive, None
+        self._stale = False
+        self.calibration_ = Calibration(self.calibration, fitted.scores)
+        self._learn(lambda: fitted.left_out)
+
+    def _log_spec(self, n_features: int) -> LayerSpec:
+        if self.noise_neurons is not None:
+            return self._layer_spec(self.noise_neurons)
+        # One more input than X has: the predicted mean.
+        mix = {"linear": n_features + 1, "tanh": _NOISE_NEURONS}
+        return LayerSpec.parse(mix, weight_scale=_NOISE_SCALE)
+
+    def _may_grow(self) -> bool:
+        if self.noise != "squared":
+            raise AttributeError("partial_fit needs noise='squared', the published noise model.")
+        if self.noise_neurons is not None or self.covariance != "jackknife":
+            raise AttributeError(
+                "partial_fit has one hidden layer for both models and the jackknife: leave "
+                "noise_neurons and covariance as they are."
+            )
+        return super()._may_grow()
+
+    def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
+        self._stale = True
+        return super()._grow(rows, rule)
+
+    def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Bring noise, covariances and multipliers up to date after `partial_fit` or `merge`.
+
+        They need a pass over all rows that the mean was trained on, arrays or a scan. With
+        ``mode="fast"`` and no rows given, a sample of them that was kept is used instead;
+        `mode_error_` tells what that changes.
+        """
+        grown = self._grown
+        if grown is None or grown.sums is None:
+            raise ValueError("refresh is for models that partial_fit or merge has changed.")
+        rule = check_alpha(self.alpha)
+        noise_rule = rule if self.noise_alpha is None else check_alpha(self.noise_alpha)
+        if X is None:
+            if self.mode != "fast" or grown.sample is None:
+                raise ValueError(
+                    "refresh needs the rows that the mean was trained on: refresh(X, y); only "
+                    "mode='fast' with partial_fit from the first row on keeps a sample of them."
+                )
+            self._fit_second(grown.mean_model(self._no_rows(), rule), noise_rule, grown.sample.rows)
+            return self
+        with followed(self, X, None):
+            rows = self._more_rows(X, y, sample_weight).scaled(grown.targets, self._dtype)
+            check_same_rows(rows, grown.sums.n)
+            self._fit_second(grown.mean_model(rows, rule), noise_rule)
+        return self
+
+    def _noise_layer(self, mean: MeanModel) -> tuple[HiddenLayer, FeatureMap | None]:
+        """Draw the published noise model's own hidden layer, if it shall have one."""
+        if self.noise_neurons is None and self.selection is None:
+            return mean.hidden, None
+        if self.noise_neurons is not None:
+            spec = self._layer_spec(self.noise_neurons)
+        else:
+            # Neurons selected for the mean may not be able to tell the level of r².
+            spec = (self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)])[0]
+        # Another seed: the noise model's neurons shall not repeat those of the mean model.
+        hidden = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
+        features = FeatureMap(mean.inputs, hidden).to(mean.rows.like, mean.rows.dtype)
+        return hidden, features

@@ -1,0 +1,54 @@
+"""Mean and variances of rows: what all interval models know, whatever they answer."""
+
+from collections.abc import Callable
+from typing import Any
+
+from elmband._arrays import Array
+from elmband.calibrate import Calibration
+from elmband.estimators._growing import GrowingModel
+from elmband.noise.parts import Parts
+from elmband.noise.squared import SquaredNoise
+from elmband.predictive import Predictive
+
+
+class IntervalParts(GrowingModel):
+    """A model of the mean with a noise model: one of `_noise` and `_predictive` is None."""
+
+    symmetric: bool
+    calibration_: Calibration
+    _noise: SquaredNoise | None
+    _predictive: Predictive | None
+
+    def _check_fresh(self) -> None:
+        if getattr(self, "_stale", False):
+            raise ValueError(
+                "Noise, covariance and calibration are older than the mean, to which rows were "
+                "added; call refresh with all of them."
+            )
+
+    def _tupled(
+        self, X: Any, method: str, function: Callable[[Array], tuple[Array, ...]]
+    ) -> tuple[Array, ...]:
+        """Return the arrays that `function` gives for blocks of rows, joined."""
+        X = self._new_rows(X, method)
+        return self._by_chunk(X, function)
+
+    def _parts(self, X: Array, z: float = 1.96) -> Parts:
+        """Return mean and variances of standardised targets for a block of rows."""
+        self._check_fresh()
+        if self._predictive is not None:
+            return self._predictive.parts(X, z)
+        return self._squared_parts(X, z)
+
+    def _totals(self, X: Array) -> Parts:
+        """Return the same where only the whole variance is asked for."""
+        self._check_fresh()
+        if self._noise is None:
+            return self._parts(X)
+        H = self._features.apply(X)
+        return Parts.alike(self._layer_mean(H), self._noise.total(X, H))
+
+    def _squared_parts(self, X: Array, z: float) -> Parts:
+        assert self._noise is not None
+        H = self._features.apply(X)
+        return self._noise.parts(X, H, self._layer_mean(H), z)
