@@ -1,14 +1,28 @@
-"""How honest and how sharp prediction intervals are, and scorers for model selection.
+"""How honest and how sharp prediction intervals are, how well a classifier knows its errors.
 
-The functions share these conventions, for n rows and m outputs:
+Scorers for model selection are here too. Metrics of intervals share these conventions, for n rows
+and m outputs:
 
 - ``y_true`` is (n,) or (n, m); ``interval`` has one more axis of length 2: lower, upper. Bounds may
   be infinite, targets may not. ``mean`` and ``std`` have the shape of ``y_true``.
 - ``sample_weight`` is (n,); rows of weight zero are left out, as if they had not been given.
 - A metric is computed for each output, then averaged over the outputs with equal weights.
 - A level is a number strictly between 0 and 1: ``confidence_level=0.9`` means 90 %.
+
+Metrics of a classifier that may abstain share these, for n rows:
+
+- ``y_true`` and ``y_pred`` are (n,), labels of one kind: numbers or text.
+- ``confidence`` is (n,), larger for rows that are more certain, on any scale; it may be infinite.
+- Rows are answered from the most confident on, rows of equal confidence together or not at all.
+- ``sample_weight`` is as above. Arrays may come from any library, and from any device.
 """
 
+from elmband.metrics.confident import (
+    ConfidentRates,
+    confident_rates,
+    coverage_without_false_positives,
+    true_positives_at_fpr,
+)
 from elmband.metrics.coverage import (
     CalibrationCurve,
     GroupCoverage,
@@ -28,19 +42,34 @@ from elmband.metrics.scores import (
     picp,
     pinball,
 )
+from elmband.metrics.selective import (
+    RiskCoverageCurve,
+    SelectiveRow,
+    aurc,
+    e_aurc,
+    risk_coverage_curve,
+    selective_summary,
+)
 from elmband.metrics.streaming import IntervalSums, interval_sums
 
 __all__ = [
     "CalibrationCurve",
+    "ConfidentRates",
     "Evaluation",
     "GroupCoverage",
     "IntervalSums",
     "LevelEvaluation",
+    "RiskCoverageCurve",
+    "SelectiveRow",
+    "aurc",
     "calibration_curve",
+    "confident_rates",
     "coverage_by_group",
     "coverage_by_width",
+    "coverage_without_false_positives",
     "crps_gaussian",
     "cwc",
+    "e_aurc",
     "interval_score",
     "interval_scorer",
     "interval_sums",
@@ -49,4 +78,7 @@ __all__ = [
     "nmpiw",
     "picp",
     "pinball",
+    "risk_coverage_curve",
+    "selective_summary",
+    "true_positives_at_fpr",
 ]

@@ -1,12 +1,4 @@
-"""Draw predictions with their intervals. Needs matplotlib, from the extra ``elmband[plot]``.
-
->>> import numpy as np
->>> from elmband.display import IntervalDisplay
->>> x = np.linspace(0, 1, 20)
->>> interval = np.column_stack([x - 0.1, x + 0.1])
->>> display = IntervalDisplay.from_predictions(x, x, mean=x, interval=interval)
->>> display.figure_.savefig("band.png")  # doctest: +SKIP
-"""
+"""Predictions with their intervals."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,42 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elmband._arrays import to_numpy
+from elmband.display.figure import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-__all__ = ["IntervalDisplay", "new_figure"]
-
-
-def new_figure(width: float = 6.4, height: float = 4.4) -> "Figure":
-    """Return an empty figure that belongs to nobody.
-
-    The figure is not registered with ``matplotlib.pyplot``: no window opens, no backend is chosen,
-    and the memory is free once the last reference is gone.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        With a layout that keeps labels apart.
-
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed.
-    """
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 (an optional dependency)
-    except ImportError as error:
-        raise ImportError(
-            "drawing needs matplotlib: pip install 'elmband[plot]'", name="matplotlib"
-        ) from error
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 class IntervalDisplay:
@@ -228,7 +189,7 @@ class IntervalDisplay:
         IntervalDisplay
             Itself, with the attributes `ax_` and `figure_`.
         """
-        self.ax_ = new_figure().add_subplot() if ax is None else ax
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         order = np.argsort(self.x, kind="stable")
         x, mean, (low, high) = self.x[order], self.mean[order], self.interval[order].T

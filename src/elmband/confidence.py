@@ -1,0 +1,144 @@
+"""How certain a classifier is of a row, by several rules, each with its name.
+
+The margin of a row is |ŷ| for two classes, else the lead of its class over the next one. It is
+certain where the margin is large against what may be wrong with it: the noise, the uncertainty of
+the mean model, that of the noise model. Rules:
+
+- "interval": the margin divided by the width of its own interval, as published;
+- "margin": the margin alone, which is one threshold for all rows;
+- "model": the margin divided by the standard deviation of the mean model;
+- "probability": the probability that the label is right, by logistic regression on the margin, the
+  variances and their products, learned from training rows left out.
+"""
+
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+Rule: TypeAlias = Literal["probability", "interval", "margin", "model"]
+RULES = ("probability", "interval", "margin", "model")
+
+# Rows whose mean is less certain than that of nearly all training rows are unlike them.
+_USUAL = 0.99
+# How much less certain such a row is for each factor e of its standard deviation.
+_PENALTY = 10.0
+_TINY = 1e-30
+
+
+class Answer(NamedTuple):
+    """What is said of rows: the place of their class among the classes, and how clear it is.
+
+    Variances are parts of that of the margin, `side` is +1 or -1 for the two classes and 0 where
+    there are more.
+    """
+
+    place: Ints
+    margin: Floats
+    noise: Floats
+    mean_model: Floats
+    noise_model: Floats
+    side: Floats
+
+    @classmethod
+    def of(cls, decision: Floats, variances: tuple[Floats, Floats, Floats]) -> Self:
+        """Read decisions (n, m) on the scale of ±1, and the parts of their variances."""
+        if decision.shape[1] == 1:
+            d = decision[:, 0]
+            place = (d > 0).astype(np.int64)
+            parts = (variance[:, 0] for variance in variances)
+            return cls(place, np.abs(d), *parts, side=2.0 * place - 1)
+        order = np.argsort(decision, axis=1, kind="stable")
+        # Of equal decisions the first class is taken, as by argmax.
+        first = np.argmax(decision, axis=1)
+        second = np.where(order[:, -1] == first, order[:, -2], order[:, -1])
+        rows = np.arange(len(decision))
+        margin = decision[rows, first] - decision[rows, second]
+        parts = (variance[rows, first] + variance[rows, second] for variance in variances)
+        return cls(first, margin, *parts, side=np.zeros(len(decision)))
+
+    @property
+    def total(self) -> Floats:
+        """The variance of the margin of a new row."""
+        return self.noise + self.mean_model + self.noise_model
+
+
+class Judge(NamedTuple):
+    """Probability that an answer is right, from features that were standardised like this.
+
+    Features stay within the range of the rows that taught it, for beyond it curves of any kind may
+    rise; a mean that is less certain than theirs makes an answer less certain all the same.
+    """
+
+    low: Floats
+    high: Floats
+    centre: Floats
+    scale: Floats
+    coef: Floats
+    intercept: float
+
+    @classmethod
+    def fit(cls, answer: Answer, right: Any, s: Floats) -> Self | None:
+        """Learn from rows left out; None where all of them, or none, were right."""
+        right = right & (s > 0) if (s > 0).all() else right
+        if right.all() or not right.any():
+            return None
+        basic = _basic(answer)
+        low, high = basic.min(axis=0), basic.max(axis=0)
+        features = _products(basic)
+        n = s.sum()
+        centre = s @ features / n
+        scale = np.sqrt(s @ (features - centre) ** 2 / n)
+        scale[scale < 1e-9] = np.inf
+        regression = LogisticRegression(solver="newton-cholesky", tol=1e-9, max_iter=200)
+        regression.fit((features - centre) / scale, right, s)
+        return cls(
+            low, high, centre, scale, regression.coef_[0], float(regression.intercept_[0])
+        )
+
+    def __call__(self, answer: Answer) -> Floats:
+        """Return the probability of every row, (n,)."""
+        basic = _basic(answer)
+        within = np.clip(basic, self.low, self.high)
+        logit = (_products(within) - self.centre) / self.scale @ self.coef + self.intercept
+        beyond = np.maximum(basic[:, _DEVIATION] - self.high[_DEVIATION], 0)
+        return np.asarray(expit(logit - _PENALTY * beyond))
+
+
+# The place of the standard deviation of the mean among the features.
+_DEVIATION = 2
+
+
+def _basic(answer: Answer) -> Floats:
+    """Return what a judge looks at, (n, 4)."""
+    deviations = (np.log(np.maximum(v, _TINY)) / 2 for v in (answer.mean_model, answer.noise_model))
+    columns = [answer.margin, answer.noise, *deviations, answer.side]
+    return np.stack(columns, axis=1)
+
+
+def _products(basic: Floats) -> Floats:
+    """Return features, their squares and their products."""
+    left, right = np.triu_indices(basic.shape[1])
+    return np.concatenate([basic, basic[:, left] * basic[:, right]], axis=1)
+
+
+class Confidence(NamedTuple):
+    """A rule, with the judge of "probability" (None: there was nothing to learn)."""
+
+    rule: Rule
+    judge: Judge | None = None
+
+    def __call__(self, answer: Answer) -> Floats:
+        """Return how certain every row is, larger for more certain ones, (n,)."""
+        if self.rule == "margin":
+            return answer.margin
+        if self.rule == "model":
+            return answer.margin / np.sqrt(np.maximum(answer.mean_model, _TINY))
+        ratio = answer.margin / np.sqrt(np.maximum(answer.total, _TINY))
+        if self.rule == "interval":
+            return ratio
+        return self.judge(answer) if self.judge is not None else np.asarray(expit(ratio))
