@@ -47,6 +47,7 @@ ROOMS = [
     "transform",
     "classes",
     "probability",
+    "confidence",
     "metrics",
     "estimators",
     "datasets",

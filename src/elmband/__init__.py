@@ -4,6 +4,8 @@ from elmband.estimators import (
     ELMClassifier,
     ELMIntervalRegressor,
     ELMRegressor,
+    ELMSelectiveClassifier,
+    Triage,
     VarianceParts,
     merge,
 )
@@ -13,6 +15,8 @@ __all__ = [
     "ELMClassifier",
     "ELMIntervalRegressor",
     "ELMRegressor",
+    "ELMSelectiveClassifier",
+    "Triage",
     "VarianceParts",
     "__version__",
     "merge",

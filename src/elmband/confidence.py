@@ -23,10 +23,15 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Rule: TypeAlias = Literal["probability", "interval", "margin", "model"]
 RULES = ("probability", "interval", "margin", "model")
 
-# Rows whose mean is less certain than that of nearly all training rows are unlike them.
-_USUAL = 0.99
 # How much less certain such a row is for each factor e of its standard deviation.
 _PENALTY = 10.0
+# Strength of the L2 penalty of the judge, inverse: products of features must not run wild where
+# rows are few, which is where thresholds lie.
+_JUDGE_C = 0.02
+# The margin is penalised so many times less (squared): with few wrong rows it decides alone.
+_MARGIN_FIRST = 30.0
+# Noise is told apart on the logarithmic scale, down to this.
+_LEAST_NOISE = 0.05
 _TINY = 1e-30
 
 
@@ -50,16 +55,17 @@ class Answer(NamedTuple):
         if decision.shape[1] == 1:
             d = decision[:, 0]
             place = (d > 0).astype(np.int64)
-            parts = (variance[:, 0] for variance in variances)
-            return cls(place, np.abs(d), *parts, side=2.0 * place - 1)
+            first, second, third = (variance[:, 0] for variance in variances)
+            side = (2 * place - 1).astype(np.float64)
+            return cls(place, np.abs(d), first, second, third, side)
         order = np.argsort(decision, axis=1, kind="stable")
         # Of equal decisions the first class is taken, as by argmax.
-        first = np.argmax(decision, axis=1)
-        second = np.where(order[:, -1] == first, order[:, -2], order[:, -1])
+        best = np.argmax(decision, axis=1)
+        next_best = np.where(order[:, -1] == best, order[:, -2], order[:, -1])
         rows = np.arange(len(decision))
-        margin = decision[rows, first] - decision[rows, second]
-        parts = (variance[rows, first] + variance[rows, second] for variance in variances)
-        return cls(first, margin, *parts, side=np.zeros(len(decision)))
+        margin = decision[rows, best] - decision[rows, next_best]
+        first, second, third = (v[rows, best] + v[rows, next_best] for v in variances)
+        return cls(best, margin, first, second, third, np.zeros(len(decision)))
 
     @property
     def total(self) -> Floats:
@@ -84,7 +90,6 @@ class Judge(NamedTuple):
     @classmethod
     def fit(cls, answer: Answer, right: Any, s: Floats) -> Self | None:
         """Learn from rows left out; None where all of them, or none, were right."""
-        right = right & (s > 0) if (s > 0).all() else right
         if right.all() or not right.any():
             return None
         basic = _basic(answer)
@@ -94,11 +99,12 @@ class Judge(NamedTuple):
         centre = s @ features / n
         scale = np.sqrt(s @ (features - centre) ** 2 / n)
         scale[scale < 1e-9] = np.inf
-        regression = LogisticRegression(solver="newton-cholesky", tol=1e-9, max_iter=200)
-        regression.fit((features - centre) / scale, right, s)
-        return cls(
-            low, high, centre, scale, regression.coef_[0], float(regression.intercept_[0])
+        scale[0] /= _MARGIN_FIRST
+        regression = LogisticRegression(
+            C=_JUDGE_C, solver="newton-cholesky", tol=1e-9, max_iter=200
         )
+        regression.fit((features - centre) / scale, right, s)
+        return cls(low, high, centre, scale, regression.coef_[0], float(regression.intercept_[0]))
 
     def __call__(self, answer: Answer) -> Floats:
         """Return the probability of every row, (n,)."""
@@ -114,9 +120,9 @@ _DEVIATION = 2
 
 
 def _basic(answer: Answer) -> Floats:
-    """Return what a judge looks at, (n, 4)."""
+    """Return what a judge looks at, (n, 5)."""
     deviations = (np.log(np.maximum(v, _TINY)) / 2 for v in (answer.mean_model, answer.noise_model))
-    columns = [answer.margin, answer.noise, *deviations, answer.side]
+    columns = [answer.margin, np.log(answer.noise + _LEAST_NOISE), *deviations, answer.side]
     return np.stack(columns, axis=1)
 
 

@@ -1,9 +1,19 @@
 """Estimators with the interface of scikit-learn."""
 
 from elmband.estimators._growing import merge
+from elmband.estimators._triage import Triage
 from elmband.estimators._variance import VarianceParts
 from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
+from elmband.estimators.selective import ELMSelectiveClassifier
 
-__all__ = ["ELMClassifier", "ELMIntervalRegressor", "ELMRegressor", "VarianceParts", "merge"]
+__all__ = [
+    "ELMClassifier",
+    "ELMIntervalRegressor",
+    "ELMRegressor",
+    "ELMSelectiveClassifier",
+    "Triage",
+    "VarianceParts",
+    "merge",
+]

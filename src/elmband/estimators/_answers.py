@@ -1,9 +1,8 @@
 """What an interval model answers: intervals, quantiles, variances, scores and calibration."""
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from elmband import engine
 from elmband._arrays import Array, cast, double, namespace, place
@@ -31,6 +30,9 @@ from elmband.noise.parts import Parts
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
 from elmband.stream import Scan
 from elmband.transform import Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # The share of a normal distribution within one standard deviation, 68.27 %.
 _ONE_DEVIATION = math.erf(math.sqrt(0.5))

@@ -162,6 +162,11 @@ class SquaredNoise:
         return cls(features, layer, mean_covariance, noise_covariance, chosen)
 
     @cached_property
+    def _roots(self) -> tuple[CovarianceRoot, CovarianceRoot]:
+        """Roots of Σ_y and Σ_r, which halve the arithmetic."""
+        return CovarianceRoot.of(self.mean_covariance), CovarianceRoot.of(self.noise_covariance)
+
+    @cached_property
     def _root(self) -> CovarianceRoot | None:
         """Root of Σ_y + Σ_r where both models share the hidden layer."""
         if self.features is not None:
@@ -183,8 +188,8 @@ class SquaredNoise:
         """
         noise_H = H if self.features is None else self.features.apply(X)
         noise = self.layer.predict(noise_H)
-        noise_model = quadratic_form(noise_H, self.noise_covariance)
-        mean_model = quadratic_form(H, self.mean_covariance)
+        mean_root, noise_root = self._roots
+        noise_model, mean_model = noise_root.quadratic(noise_H), mean_root.quadratic(H)
         spread = z * namespace(H).sqrt(noise_model)
         total = positive(noise) + noise_model + mean_model
         return Parts(

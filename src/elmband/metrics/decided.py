@@ -1,0 +1,84 @@
+"""Counts of decided rows, and what they say of a classifier that abstains."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from elmband.moments import Moments
+from elmband.promise.threshold import percent
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Decided(Moments):
+    """Weights of rows by true class, called class and whether they were answered, (k, k, 2)."""
+
+    counts: Floats
+
+
+class SelectiveEvaluation(NamedTuple):
+    """How a classifier that abstains did on rows that training did not see.
+
+    Attributes
+    ----------
+    n : float
+        Number of rows.
+    answered : float
+        Share of them that was answered.
+    error : float
+        Share of the answered rows that were wrong; nan where none was answered.
+    error_of_all : float
+        Share of all rows whose label is wrong, answered or not.
+    fpr, precision : float
+        Rows answered as positive that are not, as a share of all rows that are not; and rows
+        answered as positive that are, as a share of those answered so. nan without a positive
+        class or such rows.
+    """
+
+    n: float
+    answered: float
+    error: float
+    error_of_all: float
+    fpr: float
+    precision: float
+
+    @classmethod
+    def of(cls, decided: Decided, positive: int | None) -> Self:
+        """Sum up counts."""
+        counts = decided.counts
+        n, answered = float(counts.sum()), float(counts[:, :, 1].sum())
+        right = np.trace(counts, axis1=0, axis2=1)
+        fpr = precision = np.nan
+        if positive is not None:
+            called = counts[:, positive, 1]
+            false = float(called.sum() - called[positive])
+            fpr = _ratio(false, n - float(counts[positive].sum()))
+            precision = _ratio(float(called[positive]), float(called.sum()))
+        return cls(
+            n,
+            answered / n,
+            _ratio(answered - float(right[1]), answered),
+            1 - float(right.sum()) / n,
+            fpr,
+            precision,
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            f"rows           {self.n:,.10g}",
+            f"answered       {percent(self.answered)}",
+            f"error answered {percent(self.error)}",
+            f"error of all   {percent(self.error_of_all)}",
+        ]
+        if not np.isnan(self.fpr):
+            lines += [
+                f"false positive {percent(self.fpr)}",
+                f"precision      {percent(self.precision)}",
+            ]
+        return "\n".join(lines)
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else np.nan
