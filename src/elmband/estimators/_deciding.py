@@ -1,0 +1,93 @@
+"""What a classifier that abstains answers: confidence, acceptance and triage."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmband import engine
+from elmband._arrays import Array, namespace, place
+from elmband.estimators._abstaining import Abstaining
+from elmband.estimators._triage import REASONS, Triage
+from elmband.metrics.decided import Decided, SelectiveEvaluation
+from elmband.moments import Chunk
+
+
+class Deciding(Abstaining):
+    """Answers of `ELMSelectiveClassifier`."""
+
+    def confidence(self, X: Any, *, out: str | Path | None = None) -> Any:
+        """Return how certain every row is by the rule `rank_by`, larger for more certain rows.
+
+        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file.
+        """
+
+        def block(part: Array) -> Array:
+            return _placed(self.confidence_(self._answer(part)), part)
+
+        return self._streamed(X, "confidence", block, ["confidence"], out)
+
+    def accept(self, X: Any, *, out: str | Path | None = None) -> Any:
+        """Return which rows are answered, (n,) of bool."""
+        thresholds = self._chosen()
+
+        def block(part: Array) -> Array:
+            answer = self._answer(part)
+            return _placed(thresholds.accepted(self.confidence_(answer), answer.place), part)
+
+        return self._streamed(X, "accept", block, ["accepted"], out)
+
+    def triage(self, X: Any, *, out: str | Path | None = None) -> Any:
+        """Return labels, which of them are accepted, how certain they are, and the reasons.
+
+        A file name `out` streams numeric labels, 0 or 1 for accepted, the confidence, and the
+        reason as a number: 0 accepted, 1 between classes, 2 noisy here, 3 unlike training rows.
+        """
+        thresholds, usual = self._chosen(), self._usual
+
+        def block(part: Array) -> Array:
+            answer = self._answer(part)
+            score = self.confidence_(answer)
+            accepted = thresholds.accepted(score, answer.place)
+            reason = usual.reasons(answer, accepted)
+            return np.stack([answer.place, accepted, score, reason], axis=1).astype(np.float64)
+
+        if out is None:
+            place_of, accepted, score, reason = self._streamed(X, "triage", block, [], None).T
+            labels = self.classes_[place_of.astype(np.int64)]
+            reasons = np.asarray(REASONS)[reason.astype(np.int64)]
+            return Triage(labels, accepted > 0, score, reasons)
+        if self.classes_.dtype.kind not in "iufb":
+            raise ValueError("triage writes numeric labels only; these are text.")
+
+        def written(part: Array) -> Array:
+            table = block(part)
+            table[:, 0] = self.classes_[table[:, 0].astype(np.int64)]
+            return table
+
+        columns = ["label", "accepted", "confidence", "reason"]
+        return self._streamed(X, "triage", written, columns, out)
+
+    def evaluate(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelectiveEvaluation:
+        """Return shares answered and wrong on rows that training did not see.
+
+        Rows are arrays or a scan, of any number: memory does not grow with them.
+        """
+        thresholds, count = self._chosen(), len(self.classes_)
+
+        def block(rows: Chunk) -> Decided:
+            score, called, true = self._judged(rows)
+            cell = (true * count + called) * 2 + thresholds.accepted(score, called)
+            counts = np.bincount(cell, rows.s, 2 * count**2)
+            return Decided(counts.reshape(count, count, 2).astype(np.float64))
+
+        found = engine.reduced(self._labelled(X, y, block, sample_weight))
+        return SelectiveEvaluation.of(found, self._positive())
+
+
+def _placed(values: Any, like: Array) -> Array:
+    """Return an array in the library of the rows, of its own dtype."""
+    if isinstance(like, np.ndarray):
+        return values
+    xp = namespace(like)
+    return place(values, like, xp.bool if values.dtype == np.bool_ else xp.float64)
