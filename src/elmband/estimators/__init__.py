@@ -1,6 +1,7 @@
 """Estimators with the interface of scikit-learn."""
 
 from elmband.estimators._growing import merge
+from elmband.estimators._narrow import IntervalTriage
 from elmband.estimators._triage import Triage
 from elmband.estimators._variance import VarianceParts
 from elmband.estimators.classifier import ELMClassifier
@@ -13,6 +14,7 @@ __all__ = [
     "ELMIntervalRegressor",
     "ELMRegressor",
     "ELMSelectiveClassifier",
+    "IntervalTriage",
     "Triage",
     "VarianceParts",
     "merge",

@@ -177,7 +177,10 @@ def in_blocks(X: Any, function: BlockMap, result: Result, chunk_size: int) -> An
         found = list(blocks)
         return namespace(found[0]).concat(found, axis=0)
     first = next(blocks)
-    with open_writer(result.out, result.columns, to_numpy(first).dtype) as write:
+    dtype = to_numpy(first).dtype
+    # Files hold floats: whole labels and marks fit into them.
+    dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
+    with open_writer(result.out, result.columns, dtype) as write:
         write(_flat(first))
         for block in blocks:
             write(_flat(block))

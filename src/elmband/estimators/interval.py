@@ -2,11 +2,11 @@
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.estimators._answers import IntervalAnswers
 from elmband.estimators._intervals import IntervalModel
+from elmband.estimators._narrow import NarrowAnswers
 
 
-class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, IntervalAnswers, IntervalModel):
+class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, NarrowAnswers, IntervalModel):
     """Extreme Learning Machine whose every prediction carries its own interval.
 
     A first model predicts the mean, a second one the variance of the noise, from residuals of the

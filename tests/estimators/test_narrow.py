@@ -1,0 +1,87 @@
+"""Regression that abstains: rows with narrow intervals are accepted, the others get a reason."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from elmband import ELMIntervalRegressor, scan
+from elmband._arrays import namespace, to_numpy
+from elmband.datasets import make_heteroscedastic
+
+DATA = make_heteroscedastic(600, random_state=0)
+MODEL = ELMIntervalRegressor(30, random_state=0).fit(DATA.X, DATA.y)
+GRID = np.linspace(-6, 6, 101)[:, None]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_rows_are_accepted_by_the_width_of_their_interval(level):
+    low, high = MODEL.predict_interval(GRID, level).T
+    limit = np.median(high - low)
+    accepted = MODEL.accept(GRID, max_width=limit, confidence_level=level)
+    np.testing.assert_array_equal(accepted, high - low <= limit)
+    assert 0 < accepted.sum() < len(GRID)
+
+
+def test_triage_says_what_and_why():
+    found = MODEL.triage(GRID, max_width=1.0)
+    np.testing.assert_array_equal(found.mean, MODEL.predict(GRID))
+    np.testing.assert_array_equal(found.interval, MODEL.predict_interval(GRID))
+    np.testing.assert_array_equal(found.accepted, MODEL.accept(GRID, max_width=1.0))
+    parts = MODEL.predict_variance(GRID)
+    unknown = parts.mean_model + parts.noise_model > parts.noise
+    expected = np.where(unknown, "unlike training rows", "noisy here")
+    np.testing.assert_array_equal(found.reason, np.where(found.accepted, "accepted", expected))
+    # Far outside the data the model knows that it does not know.
+    assert found.reason[0] == found.reason[-1] == "unlike training rows"
+
+
+def test_every_output_must_be_narrow():
+    Y = np.column_stack([DATA.y, 10 * DATA.y])
+    model = ELMIntervalRegressor(30, random_state=0).fit(DATA.X, Y)
+    widths = np.diff(model.predict_interval(DATA.X), axis=2)[:, :, 0]
+    limits = np.median(widths, axis=0)
+    accepted = model.accept(DATA.X, max_width=limits)
+    np.testing.assert_array_equal(accepted, (widths <= limits).all(axis=1))
+    assert model.triage(DATA.X, max_width=limits).interval.shape == (600, 2, 2)
+    common = model.accept(DATA.X, max_width=float(limits[1]))
+    np.testing.assert_array_equal(common, (widths <= limits[1]).all(axis=1))
+
+
+def test_infinite_intervals_are_never_narrow():
+    model = ELMIntervalRegressor(30, random_state=0).fit(DATA.X, DATA.y)
+    model.calibrate(DATA.X[:5], DATA.y[:5])
+    with pytest.warns(UserWarning, match="infinite"):
+        assert not model.accept(GRID, max_width=1e300).any()
+
+
+def test_scans_stream_to_files(tmp_path):
+    np.save(tmp_path / "x.npy", GRID)
+    rows = scan(tmp_path / "x.npy")
+    path = MODEL.accept(rows, max_width=1.0, out=tmp_path / "accepted.npy")
+    np.testing.assert_array_equal(np.load(path)[:, 0] > 0, MODEL.accept(GRID, max_width=1.0))
+
+
+def test_other_libraries_answer_in_kind(xp):
+    with config_context(array_api_dispatch=True):
+        model = ELMIntervalRegressor(30, random_state=0)
+        model.fit(xp.asarray(DATA.X), xp.asarray(DATA.y))
+        rows = xp.asarray(GRID)
+        accepted = model.accept(rows, max_width=1.0)
+        assert namespace(accepted) is namespace(rows)
+        reason = model.triage(rows, max_width=1.0).reason
+    np.testing.assert_array_equal(to_numpy(accepted), MODEL.accept(GRID, max_width=1.0))
+    assert set(reason) <= {"accepted", "noisy here", "unlike training rows"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"max_width": 0}, "max_width must be a positive number"),
+        ({"max_width": [1.0, 2.0]}, "one for each of the 1 outputs"),
+        ({"max_width": np.nan}, "max_width must be a positive number"),
+        ({"max_width": 1.0, "confidence_level": [0.5, 0.9]}, "a single confidence_level"),
+    ],
+)
+def test_bad_wishes_get_a_sentence(arguments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        MODEL.accept(GRID, **arguments)
