@@ -10,6 +10,7 @@ from elmband import ELMIntervalRegressor, checkpoint, engine, scan
 from elmband.checkpoint import Begun, Checkpoint, Pass
 from elmband.estimators import _scans
 from elmband.moments import Chunk, Count, Pieces, Several, gram
+from elmband.packing import Packer
 from elmband.pool import KeptRows
 from elmband.rows import ArrayRows
 from elmband.scaling import column_moments
@@ -22,12 +23,12 @@ ROWS = ArrayRows(X, Y, chunk_size=50)
 
 def same(one, other):
     """Compare sums to the bit, whatever they are made of."""
-    arrays = [{}, {}]
-    trees = [checkpoint._taken_apart(v, a) for v, a in zip((one, other), arrays, strict=True)]
+    packers = [Packer(), Packer()]
+    trees = [packer.tree(value) for packer, value in zip(packers, (one, other), strict=True)]
     assert trees[0] == trees[1]
-    for name, array in arrays[0].items():
-        np.testing.assert_array_equal(array, arrays[1][name])
-        assert array.dtype == arrays[1][name].dtype
+    for name, array in packers[0].arrays.items():
+        np.testing.assert_array_equal(array, packers[1].arrays[name])
+        assert array.dtype == packers[1].arrays[name].dtype
 
 
 @pytest.mark.parametrize(
@@ -217,7 +218,7 @@ def test_other_libraries_are_told_to_do_without(tmp_path, xp):
     sums = column_moments(xp.asarray(X), None)
     if isinstance(sums.mean, np.ndarray):
         pytest.skip("NumPy can be kept")
-    with pytest.raises(ValueError, match="keeps NumPy arrays"):
+    with pytest.raises(ValueError, match="Only NumPy arrays are kept"):
         place.save(Begun(1, sums, done=True))
 
 

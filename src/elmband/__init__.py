@@ -8,6 +8,7 @@ from elmband.estimators import (
     IntervalTriage,
     Triage,
     VarianceParts,
+    load,
     merge,
 )
 from elmband.stream import scan
@@ -21,6 +22,7 @@ __all__ = [
     "Triage",
     "VarianceParts",
     "__version__",
+    "load",
     "merge",
     "scan",
 ]

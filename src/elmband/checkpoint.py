@@ -6,8 +6,6 @@ are safetensors: arrays and a text that tells how they belong together, nothing 
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
-from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -18,8 +16,9 @@ from safetensors.numpy import save_file
 
 from elmband.files import appearing_whole
 from elmband.moments import Chunk, Moments
+from elmband.packing import Packer, Unpacker, digest
 
-_FORMAT = 1
+_FORMAT = 2
 _JOB = "job.json"
 # Seconds between two visits to the disk.
 _PATIENCE = 10.0
@@ -103,8 +102,9 @@ class Pass:
             with safe_open(self._path, "np") as file:
                 text = json.loads((file.metadata() or {})["elmband"])
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            begun = Begun(int(text["chunks"]), _built(text["sums"], arrays), bool(text["done"]))
-            known = text["name"] == self._name and text["digest"] == _digest(arrays)
+            sums = Unpacker(arrays, [*_kinds(Moments), Chunk]).value(text["sums"])
+            begun = Begun(int(text["chunks"]), sums, bool(text["done"]))
+            known = text["name"] == self._name and text["digest"] == digest(arrays)
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(self._refusal) from error
         if not known:
@@ -122,10 +122,16 @@ class Pass:
 
     def save(self, begun: Begun) -> None:
         """Write the sums; the file is replaced as a whole."""
-        arrays: dict[str, np.ndarray[Any, Any]] = {}
-        tree = _taken_apart(begun.sums, arrays)
+        packer = Packer()
+        try:
+            tree = packer.tree(begun.sums)
+        except ValueError as error:
+            raise ValueError(
+                f"A checkpoint cannot be kept: {error} Train without checkpoint=, or on NumPy."
+            ) from error
+        arrays = packer.arrays
         text = {"name": self._name, "chunks": begun.chunks, "done": begun.done, "sums": tree}
-        text["digest"] = _digest(arrays)
+        text["digest"] = digest(arrays)
         with appearing_whole(self._path) as temporary:
             save_file(arrays, temporary, {"elmband": json.dumps(text)})
         self._saved = monotonic()
@@ -135,62 +141,11 @@ def _foreign(path: Path) -> bool:
     return path.suffix != ".partial"
 
 
-def _taken_apart(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """Put the arrays of a value aside; return a tree of what is left of it."""
-    if isinstance(value, np.ndarray):
-        name = f"a{len(arrays)}"
-        arrays[name] = np.ascontiguousarray(value)
-        return {"array": name, "shape": list(value.shape)}
-    if isinstance(value, Moments):
-        parts = {f.name: _taken_apart(getattr(value, f.name), arrays) for f in fields(value)}
-        return {"sums": type(value).__name__, "parts": parts}
-    if isinstance(value, Chunk):
-        return {"chunk": [_taken_apart(part, arrays) for part in value]}
-    if isinstance(value, tuple):
-        return {"tuple": [_taken_apart(part, arrays) for part in value]}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        # JSON's own decimal form loses nothing, but does not know infinity.
-        return {"float": value.hex()}
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    raise ValueError(
-        f"A checkpoint keeps NumPy arrays; {type(value).__name__} is not one. "
-        "Train without checkpoint=, or on NumPy."
-    )
-
-
-def _built(tree: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """Put a value together again."""
-    if not isinstance(tree, dict):
-        return tree
-    if "array" in tree:
-        return arrays[tree["array"]].reshape(tree["shape"])
-    if "float" in tree:
-        return float.fromhex(tree["float"])
-    if "tuple" in tree:
-        return tuple(_built(part, arrays) for part in tree["tuple"])
-    if "chunk" in tree:
-        return Chunk(*(_built(part, arrays) for part in tree["chunk"]))
-    kinds = {kind.__name__: kind for kind in _kinds(Moments)}
-    parts = {name: _built(part, arrays) for name, part in tree["parts"].items()}
-    return kinds[tree["sums"]](**parts)
-
-
 def _kinds(kind: type[Any]) -> Iterator[type[Any]]:
     """Yield a class and all that are derived from it."""
     yield kind
     for derived in kind.__subclasses__():
         yield from _kinds(derived)
-
-
-def _digest(arrays: dict[str, np.ndarray[Any, Any]]) -> str:
-    digest = sha256()
-    for name in sorted(arrays):
-        digest.update(name.encode())
-        digest.update(arrays[name].tobytes())
-    return digest.hexdigest()
 
 
 def described(value: Any) -> str:

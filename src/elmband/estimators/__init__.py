@@ -6,6 +6,7 @@ from elmband.estimators._triage import Triage
 from elmband.estimators._variance import VarianceParts
 from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
+from elmband.estimators.loading import load
 from elmband.estimators.point import ELMRegressor
 from elmband.estimators.selective import ELMSelectiveClassifier
 
@@ -17,5 +18,6 @@ __all__ = [
     "IntervalTriage",
     "Triage",
     "VarianceParts",
+    "load",
     "merge",
 ]

@@ -29,6 +29,9 @@ from elmband.promise import Threshold
 from elmband.rows import DEFAULT_CHUNK_SIZE, chunk_slices
 from elmband.stream import Scan
 
+# What these models are made of besides, for files.
+SAVED_KINDS = (Known, Thresholds, Usual)
+
 
 class Abstaining(ELMClassifier, IntervalModel):
     """Rules and thresholds of `ELMSelectiveClassifier`, which describes parameters."""

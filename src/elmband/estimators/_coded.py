@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,13 @@ class CodedModel(GrowingModel):
             return super()._training(X, y, weight, groups)
         y = labels_of(y)
         self._classes = self._found(y, weight)
+        if weight is not None and self._declared is None and y.ndim == 1:
+            # A class that has no rows but of weight zero is none: these are left out, as any.
+            y = np.where(np.isin(y, self.classes_), y, self.classes_[0])
         return super()._training(X, *self._coded(y, weight), groups)
 
     def _may_grow(self) -> bool:
-        if self.class_weight == "balanced":
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise AttributeError(
                 "partial_fit needs weights of classes by number: 'balanced' needs all rows at once."
             )
@@ -51,11 +55,20 @@ class CodedModel(GrowingModel):
     @contextmanager
     def _declaring(self, classes: Any) -> Iterator[None]:
         """Let the classes of a first fit be these, whichever its rows have."""
-        self._declared = None if classes is None else np.unique(np.asarray(classes))
+        self._declared = None if classes is None else np.unique(labels_of(classes))
+        if self._declared is not None and hasattr(self, "_targets"):
+            self._check_declared(self._declared)
         try:
             yield
         finally:
             self._declared = None
+
+    def _check_declared(self, labels: Labels) -> None:
+        if not np.array_equal(labels, self.classes_):
+            raise ValueError(
+                f"classes are {labels.tolist()[:10]}, but the model was begun with "
+                f"{self.classes_.tolist()[:10]}; name them with the first rows only."
+            )
 
     def _found(self, y: Labels, weight: Any) -> Classes:
         """Return the classes of the rows of a first fit."""
@@ -65,7 +78,7 @@ class CodedModel(GrowingModel):
             return Classes.named(self._declared, self.class_weight)
         # Weights that cannot be are refused with the other checks of them.
         s = None if weight is None else np.asarray(to_numpy(weight), dtype=np.float64)
-        if s is not None and (s.shape != y.shape or not s.any()):
+        if s is not None and (s.shape != y.shape or not (s >= 0).all() or not s.any()):
             s = None
         return Classes.counted(LabelCounts.of(y, s), self.class_weight)
 
@@ -78,8 +91,10 @@ class CodedModel(GrowingModel):
         return self._classes.codes(y), self._classes.row_weights(y, weight)
 
     def _more_rows(self, X: Any, y: Any, weight: Any) -> Rows:
-        if isinstance(X, Scan) or y is None:
+        if isinstance(X, Scan):
             return super()._more_rows(X, y, weight)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} needs y, the labels of the rows.")
         return super()._more_rows(X, *self._coded(self._known(y), weight))
 
     def _known(self, y: Any) -> Labels:
@@ -116,11 +131,25 @@ def _counted(chunk: Chunk) -> LabelCounts:
 
 def labels_of(y: Any) -> Labels:
     """Check labels: (n,) of any kind, or columns (n, k) of 0 and 1."""
-    y = to_numpy(y) if is_array_api_obj(y) else y
-    if getattr(y, "dtype", np.dtype(object)).kind == "f":
-        check_array(y, ensure_2d=False, input_name="y")
-    check_classification_targets(y)
-    if type_of_target(y) == "multilabel-indicator":
-        return np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-    labels: Labels = np.asarray(column_or_1d(y, warn=True))
+    if isinstance(y, Real | str):
+        raise ValueError(f"y must have one label for every row of X; got {y!r}.")
+    y = y.toarray() if hasattr(y, "toarray") else y
+    given = to_numpy(y) if is_array_api_obj(y) else y
+    values = check_array(given, ensure_2d=False, dtype=None, input_name="y")
+    if values.dtype.kind == "O":
+        values = _of_one_type(values)
+    check_classification_targets(values)
+    if type_of_target(values) == "multilabel-indicator":
+        return np.asarray(values)
+    labels: Labels = np.asarray(column_or_1d(values, warn=True))
     return labels
+
+
+def _of_one_type(values: Labels) -> Labels:
+    """Return objects as what they are: text, or numbers of one kind."""
+    types = {type(value) for value in values.reshape(-1)}
+    if all(issubclass(kind, str) for kind in types):
+        return values
+    if len(types) > 1:
+        raise ValueError("y holds missing labels or mixes types; convert them.")
+    return np.asarray(values.tolist())

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband import engine
 from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
 from elmband.ensemble import POOL_ROWS, Stack, fit_stack
+from elmband.estimators._saving import SavedModel
 from elmband.estimators._scans import (
     BlockMap,
     Result,
@@ -55,7 +55,7 @@ from elmband.transform import Identity, TransformChoice, fit_transform
 SINGLE_LAYER_NEURONS = 200
 
 
-class PointModel(BaseEstimator):
+class PointModel(SavedModel):
     """Layers that predict numbers: the work behind `ELMRegressor`, which describes parameters."""
 
     # The single layer with the sums of its rows, which can be added to.

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import Array, Precision, double, namespace
+from elmband._arrays import Array, Precision, double, namespace, to_numpy
 from elmband.classes import ClassWeight
 from elmband.estimators._coded import CodedModel
 from elmband.estimators._validate import check_alpha
@@ -103,7 +104,7 @@ precision, chunk_size, random_state, verbose
         """Calibrate on rows left out."""
         target, mean, s, *_ = left_out.numpy()
         assert s is not None
-        scale, centre = (np.asarray(double(a)) for a in (self._targets.scale, self._targets.mean))
+        scale, centre = (to_numpy(double(a)) for a in (self._targets.scale, self._targets.mean))
         decisions, codes = mean * scale + centre, target * scale + centre
         if self._classes.single_output or self._classes.multilabel:
             return tuple(
@@ -126,16 +127,20 @@ precision, chunk_size, random_state, verbose
         X is an array or a scan. A file name `out` streams numeric labels to a .parquet, .npy, .h5,
         .csv or .arrow file, and returns its path.
         """
-        columns = self._names("label") if self._is_multilabel() else ["label"]
-        if out is not None and self.classes_.dtype.kind not in "iufb":
+        check_is_fitted(self)
+        if out is None:
+            return self._streamed(X, "predict", self._labels, [], None)
+        if self.classes_.dtype.kind not in "iufb":
             raise ValueError("predict writes numeric labels only; these are text.")
-        return self._streamed(X, "predict", self._labels, columns, out)
-
-    def _is_multilabel(self) -> bool:
-        return hasattr(self, "_classes") and self._classes.multilabel
+        columns = self._names("label") if self._classes.multilabel else ["label"]
+        return self._streamed(X, "predict", self._numbers, columns, out)
 
     def _labels(self, X: Array) -> Any:
         return self._classes.decided(self._means(X))
+
+    def _numbers(self, X: Array) -> Any:
+        """Return labels as files hold them, which is in float64."""
+        return to_numpy(self._labels(X)).astype(np.float64)
 
     def predict_proba(self, X: Any, *, out: str | Path | None = None) -> Any:
         """Return the probability of every class, (n, n_classes).

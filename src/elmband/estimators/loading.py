@@ -1,0 +1,65 @@
+"""Models from files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmband import model_file
+from elmband.estimators._abstaining import SAVED_KINDS
+from elmband.estimators._point import PointModel
+from elmband.estimators._updates import Grown
+from elmband.estimators.classifier import ELMClassifier
+from elmband.estimators.interval import ELMIntervalRegressor
+from elmband.estimators.point import ELMRegressor
+from elmband.estimators.selective import ELMSelectiveClassifier
+
+_MODELS: dict[str, type[PointModel]] = {
+    model.__name__: model
+    for model in (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)
+}
+
+
+def load(path: str | Path) -> Any:
+    """Return the model of a file that its `save` wrote.
+
+    Nothing in the file is run. Checksums and shapes are verified; a file that is damaged, was
+    changed, or belongs to a later format is refused with a sentence.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from elmband import ELMIntervalRegressor, load
+    >>> from elmband.datasets import make_heteroscedastic
+    >>> data = make_heteroscedastic(500, random_state=0)
+    >>> model = ELMIntervalRegressor(random_state=0).fit(data.X, data.y)
+    >>> with TemporaryDirectory() as folder:
+    ...     again = load(model.save(Path(folder, "model.safetensors")))
+    >>> bool((again.predict_interval(data.X) == model.predict_interval(data.X)).all())
+    True
+    """
+    stored = model_file.read(path, (Grown, *SAVED_KINDS))
+    kind = _MODELS.get(stored.model)
+    if kind is None:
+        raise ValueError(f"{path} holds a model of the unknown kind {stored.model[:40]!r}.")
+    try:
+        model = kind._restored(stored.state)  # noqa: SLF001
+        _try_out(model)
+    except Exception as error:
+        raise ValueError(f"{path} is damaged or was changed: its model does not work.") from error
+    return model
+
+
+def _try_out(model: PointModel) -> None:
+    """Ask the model about a row, which fails where its parts do not fit together."""
+    count = int(model.n_features_in_)
+    known = getattr(model, "_features", None)
+    inputs = [] if known is None else [known.inputs.mean]
+    inputs += [member.features.inputs.mean for member in getattr(model, "members_", ())]
+    if any(mean.shape != (count,) for mean in inputs) or not inputs:
+        raise ValueError("features")
+    row = np.zeros((1, count), model._dtype)  # noqa: SLF001
+    with np.errstate(all="ignore"):
+        model._means(row)  # noqa: SLF001
+        if getattr(model, "_noise", None) is not None or getattr(model, "_predictive", None):
+            model._parts(row)  # noqa: SLF001
