@@ -85,3 +85,44 @@ def test_other_libraries_answer_in_kind(xp):
 def test_bad_wishes_get_a_sentence(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         MODEL.accept(GRID, **arguments)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_answers_come_as_the_table_that_came_in(library):
+    module = pytest.importorskip(library)
+    columns = {"x": GRID[:, 0]}
+    make = module.table if library == "pyarrow" else module.DataFrame
+    frame, training = make(columns), make({"x": DATA.X[:, 0]})
+    model = ELMIntervalRegressor(30, random_state=0).fit(training, DATA.y)
+    found = model.predict_interval(frame, [0.5, 0.9], as_frame=True)
+    assert type(found) is type(frame)
+    interval = MODEL.predict_interval(GRID, [0.5, 0.9])
+    expected = {
+        "mean": MODEL.predict(GRID),
+        "lower_0.5": interval[:, 0, 0],
+        "upper_0.5": interval[:, 1, 0],
+        "lower_0.9": interval[:, 0, 1],
+        "upper_0.9": interval[:, 1, 1],
+    }
+    names = found.column_names if library == "pyarrow" else list(found.columns)
+    assert names == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_allclose(np.asarray(found[name]), values)
+    table = model.triage(frame, max_width=1.0, as_frame=True)
+    plain = MODEL.triage(GRID, max_width=1.0)
+    np.testing.assert_allclose(np.asarray(table["upper"]), plain.interval[:, 1])
+    np.testing.assert_array_equal(np.asarray(table["accepted"]), plain.accepted)
+    np.testing.assert_array_equal(np.asarray(table["reason"]).astype(str), plain.reason)
+
+
+def test_a_pandas_index_is_kept():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(GRID, columns=["x"], index=range(500, 500 + len(GRID)))
+    model = ELMIntervalRegressor(30, random_state=0).fit(frame, GRID[:, 0])
+    found = model.predict_interval(frame, as_frame=True)
+    assert list(found.index) == list(frame.index)
+
+
+def test_arrays_have_no_frame_to_answer_in():
+    with pytest.raises(ValueError, match="which is a ndarray"):
+        MODEL.predict_interval(GRID, as_frame=True)

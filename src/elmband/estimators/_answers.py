@@ -23,6 +23,7 @@ from elmband.estimators._validate import (
     held_out_rows,
 )
 from elmband.estimators._variance import VarianceParts
+from elmband.frames import framed
 from elmband.metrics.evaluation import Evaluation
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.moments import Chunk
@@ -156,16 +157,25 @@ class IntervalAnswers(IntervalParts):
         return self._scaled(std, X)
 
     def predict_interval(
-        self, X: Any, confidence_level: Any = 0.95, *, out: str | Path | None = None
+        self,
+        X: Any,
+        confidence_level: Any = 0.95,
+        *,
+        out: str | Path | None = None,
+        as_frame: bool = False,
     ) -> Any:
         """Return lower and upper bounds, (n, 2), or (n, m, 2) for m outputs.
 
-        X is an array or a scan. A list of k levels adds a last axis of length k. A file name `out`
-        streams mean, lower and upper bounds to a .parquet, .npy, .h5, .csv or .arrow file, and
-        returns its path.
+        X is an array, a table or a scan. A list of k levels adds a last axis of length k. With
+        `as_frame`, return mean, lower and upper bounds as a table of the library of X. A file name
+        `out` streams the same to a .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
         """
         levels = check_levels(confidence_level)
-        if out is None:
+
+        def table(part: Array) -> Array:
+            return self._table(part, levels)
+
+        if out is None and not as_frame:
             return self._streamed(
                 X,
                 "predict_interval",
@@ -174,13 +184,12 @@ class IntervalAnswers(IntervalParts):
                 None,
             )
         names = [f"{side}_{level:g}" for level in levels.values for side in ("lower", "upper")]
-        return self._streamed(
-            X,
-            "predict_interval",
-            lambda part: self._table(part, levels),
-            self._names("mean", *names),
-            out,
-        )
+        columns = self._names("mean", *names)
+        found = self._streamed(X, "predict_interval", table, columns, out)
+        if out is not None:
+            return found
+        flat = found.reshape(found.shape[0], -1)
+        return framed(dict(zip(columns, flat.T, strict=True)), X)
 
     def _table(self, X: Array, levels: Levels) -> Array:
         """Return mean and bounds side by side, (n, m, 1 + 2k)."""

@@ -8,6 +8,7 @@ import numpy as np
 from elmband._arrays import Array, namespace, place, to_numpy
 from elmband.estimators._answers import IntervalAnswers
 from elmband.estimators._validate import Levels, check_levels
+from elmband.frames import framed
 from elmband.noise.parts import Parts
 
 _REASONS = ("accepted", "noisy here", "unlike training rows")
@@ -59,8 +60,13 @@ class NarrowAnswers(IntervalAnswers):
 
         return self._streamed(X, "accept", block, ["accepted"], out)
 
-    def triage(self, X: Any, *, max_width: Any, confidence_level: float = 0.95) -> IntervalTriage:
-        """Return predictions, which of them are accepted, and why the others are not."""
+    def triage(
+        self, X: Any, *, max_width: Any, confidence_level: float = 0.95, as_frame: bool = False
+    ) -> Any:
+        """Return predictions, which of them are accepted, and why the others are not.
+
+        It is an `IntervalTriage`, or with `as_frame` a table of the library of X.
+        """
         levels = _single(confidence_level)
 
         def block(part: Array) -> tuple[Array, ...]:
@@ -73,7 +79,13 @@ class NarrowAnswers(IntervalAnswers):
             return mean, interval, accepted, xp.where(accepted, xp.zeros_like(reason), reason)
 
         mean, interval, accepted, reason = self._tupled(X, "triage", block)
-        return IntervalTriage(mean, interval, accepted, np.asarray(_REASONS)[to_numpy(reason)])
+        reasons = np.asarray(_REASONS)[to_numpy(reason)]
+        if not as_frame:
+            return IntervalTriage(mean, interval, accepted, reasons)
+        flat = namespace(mean).concat([mean.reshape(-1, 1, 1), interval.reshape(-1, 1, 2)], axis=2)
+        names = self._names("mean", "lower", "upper")
+        columns = dict(zip(names, flat.reshape(len(reasons), -1).T, strict=True))
+        return framed({**columns, "accepted": accepted, "reason": reasons}, X)
 
     def _narrow(self, parts: Parts, levels: Levels, max_width: Any, X: Array) -> Array:
         """Return which rows of a block have narrow intervals only."""
