@@ -21,13 +21,19 @@ def test_a_script_writes_its_picture_where_it_is_told(script, tmp_path, monkeypa
 
 def test_the_gallery_is_complete():
     assert {path.stem for path in GALLERY} == {
+        "abstain",
         "asymmetric",
         "calibrate",
         "groups",
         "intervals",
         "off_distribution",
         "pixels",
+        "promise",
+        "report",
+        "save",
         "scan",
+        "tables",
+        "to_onnx",
         "transform",
         "updates",
         "variance_parts",

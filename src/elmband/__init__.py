@@ -1,5 +1,6 @@
 """Every prediction with its own honest interval, at the price of least squares."""
 
+from elmband.encode import TableEncoder
 from elmband.estimators import (
     ELMClassifier,
     ELMIntervalRegressor,
@@ -19,6 +20,7 @@ __all__ = [
     "ELMRegressor",
     "ELMSelectiveClassifier",
     "IntervalTriage",
+    "TableEncoder",
     "Triage",
     "VarianceParts",
     "__version__",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -55,22 +56,22 @@ class Classes:
 
     @classmethod
     def counted(cls, found: LabelCounts, class_weight: ClassWeight) -> Self:
-        """Take the classes that were met, and weigh them."""
-        if np.count_nonzero(found.counts) < 2:
+        """Take the classes that were met with a weight above zero, and weigh them."""
+        met = found.counts > 0
+        labels, counts = found.labels[met], found.counts[met]
+        if len(labels) < 2:
             raise ValueError(
                 "y has rows of one class only; a classifier needs two classes at least."
             )
-        labels = found.labels
-        if labels.dtype.kind == "f" and np.all(labels == np.rint(labels)):
-            # Files and other libraries often hold whole numbers as floats.
-            labels = labels.astype(np.int64)
-        return cls(labels, _weights(class_weight, labels, found.counts))
+        labels = _whole(labels)
+        return cls(labels, _weights(class_weight, labels, counts))
 
     @classmethod
     def named(cls, labels: Labels, class_weight: ClassWeight) -> Self:
         """Take classes that rows may or may not have."""
         if len(labels) < 2:
             raise ValueError("classes names one class only; a classifier needs two at least.")
+        labels = _whole(labels)
         return cls(labels, _weights(class_weight, labels, np.ones(len(labels))))
 
     @property
@@ -80,19 +81,22 @@ class Classes:
 
     def positions(self, y: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the place of every label among the classes, (n,)."""
-        places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
-        unknown = np.flatnonzero(self.labels[places] != y)
+        if _is_text(y) == _is_text(self.labels):
+            places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
+            unknown = np.flatnonzero(self.labels[places] != y)
+        else:
+            places = unknown = np.arange(len(y))
         if len(unknown):
             raise ValueError(
-                f"y holds the label {y[unknown[0]]!r}, which is none of the classes that the "
-                f"model was trained on: {', '.join(map(repr, self.labels.tolist()[:10]))}."
+                f"y holds the label {y[unknown[:1]].tolist()[0]!r}, which is none of the classes "
+                f"of the model: {', '.join(map(repr, self.labels.tolist()[:10]))}."
             )
         return places
 
     def codes(self, y: Labels) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return +1 and -1 for labels: (n,) for two classes, else (n, number of classes)."""
         if self.multilabel:
-            return np.where(np.asarray(y) != 0, 1.0, -1.0).astype(np.float64)
+            return _signs(np.asarray(y))
         places = self.positions(y)
         if self.single_output:
             return (2 * places - 1).astype(np.float64)
@@ -109,7 +113,8 @@ class Classes:
             return weights
         given = np.asarray(to_numpy(weight), dtype=np.float64)
         # What does not fit is refused with the other checks of weights.
-        return weights * given if given.shape in ((), weights.shape) else weight
+        fits = given.shape in ((), weights.shape) and bool((given >= 0).all())
+        return weights * given if fits else weight
 
     def prepare(self, chunk: Chunk) -> Chunk:
         """Return rows of a scan with codes for targets, and weights of their classes."""
@@ -129,13 +134,42 @@ class Classes:
             places = xp.astype(decision > 0, xp.int64)
         else:
             places = xp.argmax(decision, axis=1)
-        if isinstance(decision, np.ndarray) or self.labels.dtype.kind not in "iufb":
+        if isinstance(decision, np.ndarray) or _is_text(self.labels):
             return self.labels[to_numpy(places)]
         return xp.take(place(self.labels, decision, _held(xp, self.labels)), places)
 
 
+def _is_text(labels: Labels) -> bool:
+    return labels.dtype.kind not in "iufb"
+
+
 def _held(xp: Any, labels: Labels) -> Any:
-    return xp.float64 if labels.dtype.kind == "f" else xp.int64
+    return {"f": xp.float64, "b": xp.bool}.get(labels.dtype.kind, xp.int64)
+
+
+def _whole(labels: Labels) -> Labels:
+    """Return floats as the whole numbers that they are: files often hold these so."""
+    if labels.dtype.kind != "f":
+        return labels
+    fractions = labels[labels != np.rint(labels)]
+    if len(fractions):
+        raise ValueError(
+            f"The target holds {fractions[0]:g}, which is no class: classes are whole numbers or "
+            "text; for other numbers use a regressor."
+        )
+    return labels.astype(np.int64) if np.abs(labels).max() < 2**53 else labels
+
+
+def _signs(y: Labels) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return +1 for 1 and -1 for 0, in columns of several labels."""
+    wrong = np.argwhere((y != 0) & (y != 1))
+    if len(wrong):
+        row, column = wrong[0]
+        raise ValueError(
+            f"Columns of several labels hold 0 and 1; column {column} of y holds "
+            f"{y[row, column].item()!r}."
+        )
+    return np.where(y == 1, 1.0, -1.0)
 
 
 def _weights(
@@ -145,8 +179,7 @@ def _weights(
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        shares = np.count_nonzero(counts) * np.where(counts > 0, counts, np.inf)
-        return np.asarray(counts.sum() / shares)
+        return np.asarray(counts.sum() / (len(counts) * counts))
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             "class_weight must be None, 'balanced' or a dictionary from class to weight; "
@@ -157,7 +190,9 @@ def _weights(
     for label, weight in class_weight.items():
         if label not in known:
             raise ValueError(f"class_weight names the class {label!r}, which y does not have.")
-        if not 0 < float(weight) < np.inf:
-            raise ValueError(f"class_weight must be positive; it is {weight!r} for {label!r}.")
+        if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
+            raise ValueError(
+                f"class_weight must be a positive number; it is {weight!r} for the class {label!r}."
+            )
         weights[known.index(label)] = float(weight)
     return weights

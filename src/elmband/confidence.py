@@ -8,7 +8,9 @@ the mean model, that of the noise model. Rules:
 - "margin": the margin alone, which is one threshold for all rows;
 - "model": the margin divided by the standard deviation of the mean model;
 - "probability": the probability that the label is right, by logistic regression on the margin, the
-  variances and their products, learned from training rows left out.
+  variances and their products, learned from training rows left out. Where all of these were right
+  there is nothing to learn, and Cantelli's inequality bounds it by the margin relative to its
+  standard deviation, t: it is at least t² / (1 + t²).
 """
 
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
@@ -147,4 +149,4 @@ class Confidence(NamedTuple):
         ratio = answer.margin / np.sqrt(np.maximum(answer.total, _TINY))
         if self.rule == "interval":
             return ratio
-        return self.judge(answer) if self.judge is not None else np.asarray(expit(ratio))
+        return self.judge(answer) if self.judge is not None else ratio**2 / (1 + ratio**2)

@@ -2,20 +2,22 @@
 
 The header is JSON: the format, the version that wrote it, the kind of model, a tree of its state
 and a checksum of everything. Arrays lie beside it. A reader makes objects of the kinds listed
-here only.
+here only, and checks types and shapes of what they are made of.
 """
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from elmband import calibrate, transform
 from elmband.classes import Classes
-from elmband.confidence import Answer, Confidence, Judge
-from elmband.files import appearing_whole, check_writable
+from elmband.confidence import Confidence, Judge
+from elmband.files import appearing_whole, naming
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.member import Member
 from elmband.moments import Chunk, Gram
@@ -24,7 +26,7 @@ from elmband.noise.fast import LowRank
 from elmband.noise.log import LogNoise
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import OutputLayer
-from elmband.packing import Packer, UnknownKindError, Unpacker, digest
+from elmband.packing import Arrays, Packer, Shapes, UnknownKindError, Unpacker, digest
 from elmband.pool import KeptRows
 from elmband.predictive import MeanStack, NoiseModels, Predictive
 from elmband.probability import Probability
@@ -33,46 +35,46 @@ from elmband.promise.threshold import Meaning
 from elmband.scaling import Scaling
 from elmband.select import Selection
 
-__all__ = ["FORMAT", "Stored", "UnknownKindError", "read", "write"]
+Kinds: TypeAlias = Mapping[type[Any], Shapes]
 
 FORMAT = 1
 _NAME = "elmband"
-# A header of this many characters belongs to no model.
-_LONGEST = 50_000_000
+# Headers of so many bytes belong to no model.
+_LONGEST = 10_000_000
+_LENGTH_BYTES = 8
 
-KINDS: tuple[type[Any], ...] = (
-    Answer,
-    Chunk,
-    Classes,
-    Confidence,
-    FeatureMap,
-    Gram,
-    HiddenLayer,
-    Judge,
-    KeptRows,
-    LogNoise,
-    LowRank,
-    Meaning,
-    MeanStack,
-    Member,
-    Neurons,
-    NoiseModels,
-    OutputLayer,
-    Predictive,
-    Probability,
-    Scaling,
-    Selection,
-    SquaredNoise,
-    Threshold,
-    calibrate.Calibration,
-    calibrate.OutputScores,
-    calibrate.Scores,
-    transform.BoxCox,
-    transform.Identity,
-    transform.Log,
-    transform.Log1p,
-    transform.Logit,
-)
+KINDS: Kinds = {
+    Chunk: {"X": "nd", "Y": "nm", "s": "n"},
+    Classes: {"labels": "k", "weights": "k"},
+    Confidence: {},
+    FeatureMap: {},
+    Gram: {"HtH": "ll", "HtY": "lm", "YtY": "m"},
+    HiddenLayer: {},
+    Judge: {"low": "f", "high": "f", "centre": "p", "scale": "p", "coef": "p"},
+    KeptRows: {"keys": "n"},
+    LogNoise: {"centre": "l", "coef": "l", "covariance": "ll"},
+    LowRank: {"factors": "mlk", "rest": "m", "spread": "ll"},
+    Meaning: {},
+    MeanStack: {"weights": "km"},
+    Member: {"centre": "l", "intercept": "m", "coef": "lm", "alpha": "m"},
+    Neurons: {"weights": "dl", "bias": "l"},
+    NoiseModels: {},
+    OutputLayer: {"coef": "lm", "alpha": "m"},
+    Predictive: {},
+    Probability: {},
+    Scaling: {"mean": "d", "scale": "d"},
+    Selection: {"neurons": "k", "counts": "c", "errors": "c", "alpha": "m"},
+    SquaredNoise: {"mean_covariance": "mll", "noise_covariance": "mkk"},
+    Threshold: {},
+    calibrate.Calibration: {},
+    calibrate.OutputScores: {},
+    calibrate.Scores: {"t": "n", "cumulated": "n"},
+    transform.BoxCox: {},
+    transform.Identity: {},
+    transform.Log: {},
+    transform.Log1p: {},
+    transform.Logit: {},
+}
 
 
 class Stored(NamedTuple):
@@ -83,58 +85,107 @@ class Stored(NamedTuple):
     version: str
 
 
-def write(path: str | Path, stored: Stored) -> Path:
+class Packed(NamedTuple):
+    """A model as text and arrays."""
+
+    text: str
+    arrays: Arrays
+
+
+class RefusalError(ValueError):
+    """Something is known to be wrong with a file; its name and these words are a sentence."""
+
+
+# What becomes of a file that is not as it was written.
+_DAMAGE = (
+    SafetensorError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+def pack(stored: Stored, kinds: Kinds) -> Packed:
+    """Take a model apart; what cannot be is an `UnknownKindError` that names its attribute."""
+    packer, state = Packer({**KINDS, **kinds}, foreign=True), {}
+    for name, value in stored.state.items():
+        try:
+            state[name] = packer.tree(value)
+        except UnknownKindError as error:
+            raise UnknownKindError(f"in {name}, {error}") from error
+    header = {"format": FORMAT, "version": stored.version, "model": stored.model, "state": state}
+    header["digest"] = digest(packer.arrays, json.dumps(header))
+    return Packed(json.dumps(header), packer.arrays)
+
+
+def unpack(packed: Packed, kinds: Kinds) -> Stored:
+    """Put a model together; `kinds` are made besides those listed here."""
+    header = json.loads(packed.text)
+    if type(header["format"]) is not int or header["format"] > FORMAT:
+        version = "".join(filter(str.isprintable, str(header.get("version"))[:20]))
+        raise RefusalError(
+            f"was written by elmband {version}, whose format is newer: install that version or a "
+            "later one."
+        )
+    if header.pop("digest") != digest(packed.arrays, json.dumps(header)):
+        raise ValueError("checksum")
+    model, version, tree = header["model"], header["version"], header["state"]
+    unpacker = Unpacker(packed.arrays, {**KINDS, **kinds})
+    state = {name: unpacker.value(part) for name, part in tree.items()}
+    return Stored(str(model), state, str(version))
+
+
+def write(path: str | Path, packed: Packed) -> Path:
     """Write a model; the file appears whole or not at all."""
     path = Path(path)
-    check_writable(path)
-    packer = Packer(foreign=True)
-    tree = packer.tree(stored.state)
-    header = {"format": FORMAT, "version": stored.version, "model": stored.model, "state": tree}
-    text = json.dumps(header)
-    header["digest"] = digest(packer.arrays, text)
-    with appearing_whole(path) as temporary:
-        save_file(packer.arrays, temporary, {_NAME: json.dumps(header)})
+    content = save(packed.arrays, {_NAME: packed.text})
+    if int.from_bytes(content[:_LENGTH_BYTES], "little") > _LONGEST:
+        raise ValueError("The model cannot be saved: it has too many parts for a file.")
+    with appearing_whole(path) as temporary, naming(path):
+        temporary.write_bytes(content)
     return path
 
 
-def read(path: str | Path, kinds: tuple[type[Any], ...] = ()) -> Stored:
+def read(path: str | Path, kinds: Kinds) -> Stored:
     """Read a model that `write` wrote; `kinds` are made besides those listed here."""
     path = Path(path)
+    try:
+        return unpack(_packed(path), kinds)
+    except RefusalError as error:
+        raise ValueError(f"{path} {error}") from error
+    except _DAMAGE as error:
+        raise ValueError(f"{path} is no model file, or it is damaged or was changed.") from error
+
+
+def _packed(path: Path) -> Packed:
+    """Return text and arrays of a file, in memory: another one may take its place meanwhile."""
+    with _opened(path) as file:
+        start = file.read(_LENGTH_BYTES)
+        length = int.from_bytes(start, "little")
+        if length > _LONGEST:
+            raise ValueError("too long")
+        header = file.read(length)
+        # Files of other models may be huge, and are not read to the end.
+        text = json.loads(header).get("__metadata__", {}).get(_NAME)
+        if text is None:
+            raise RefusalError("is a safetensors file, but not of an elmband model.")
+        return Packed(text, load(start + header + file.read()))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read; what the system says against it becomes a sentence."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; load needs the name of a file.")
     if not path.exists():
         raise FileNotFoundError(f"There is no model file {path}.")
+    if not path.is_file():
+        raise RefusalError("is a device or a pipe, and no model file.")
     try:
-        with safe_open(path, "np") as file:
-            text = (file.metadata() or {}).get(_NAME, "")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"{path} is no model file, or it is damaged: {error}.") from error
-    if not text:
-        raise ValueError(f"{path} is a safetensors file, but not of an elmband model.")
-    try:
-        return _stored(text, arrays, kinds)
-    except _FormatError as error:
-        raise ValueError(f"{path} {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged or was changed: it cannot be put together.") from error
-
-
-class _FormatError(Exception):
-    """A file that is whole, and of no use all the same."""
-
-
-def _stored(text: str, arrays: Any, kinds: tuple[type[Any], ...]) -> Stored:
-    if len(text) > _LONGEST:
-        raise ValueError("too long")
-    header = json.loads(text)
-    if not isinstance(header["format"], int) or header["format"] > FORMAT:
-        raise _FormatError(
-            f"was written by elmband {str(header.get('version'))[:20]}, whose format is newer: "
-            "install that version or a later one."
-        )
-    checksum = header.pop("digest")
-    if checksum != digest(arrays, json.dumps(header)):
-        raise ValueError("checksum")
-    state = Unpacker(arrays, (*KINDS, *kinds)).value(header["state"])
-    if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
-        raise TypeError("state")
-    return Stored(str(header["model"]), state, str(header["version"]))
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise type(error)(f"{path} cannot be read: {error.strerror}.") from error

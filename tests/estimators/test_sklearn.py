@@ -15,7 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from elmband import ELMIntervalRegressor, ELMRegressor
+from elmband import (
+    ELMClassifier,
+    ELMIntervalRegressor,
+    ELMRegressor,
+    ELMSelectiveClassifier,
+)
 from elmband.datasets import make_heteroscedastic
 from elmband.metrics import interval_scorer
 from published import published
@@ -39,6 +44,12 @@ RBF_MIX = {"rbf_l1": 5, "rbf_l2": 5, "rbf_linf": 5, "relu": 5}
             alpha=1.0,
             noise_alpha="gcv",
         ),
+        ELMClassifier(),
+        ELMClassifier(50),
+        ELMClassifier(RBF_MIX, alpha="gcv", n_estimators=2, class_weight="balanced"),
+        ELMSelectiveClassifier(),
+        ELMSelectiveClassifier(30, noise="squared", coverage=0.5),
+        ELMSelectiveClassifier(50, max_error=0.1, per_class=True),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

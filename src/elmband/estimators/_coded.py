@@ -118,11 +118,19 @@ class CodedModel(GrowingModel):
         else:
             rows = scan_rows(scan, lambda chunk: chunk, np.float64, self.chunk_size)
             found = engine.total(rows, _counted, "classes")
+            found = LabelCounts(self._named(found.labels), found.counts)
             self._classes = Classes.counted(found, self.class_weight)
         self._single_output = self._classes.single_output
 
     def _prepare(self, chunk: Chunk) -> Chunk:
-        return self._classes.prepare(chunk)
+        return self._classes.prepare(chunk._replace(Y=self._named(chunk.Y)))
+
+    def _named(self, Y: Any) -> Labels:
+        """Return targets of a scan as labels: an encoder has put numbers in place of text."""
+        encoder = self._encoder_state
+        levels = None if encoder is None or encoder.target is None else encoder.target.levels
+        codes = to_numpy(Y)
+        return codes if levels is None else np.asarray(levels)[codes.astype(np.int64)]
 
 
 def _counted(chunk: Chunk) -> LabelCounts:

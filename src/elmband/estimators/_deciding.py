@@ -7,13 +7,14 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, namespace, place
-from elmband.estimators._abstaining import Abstaining
+from elmband.estimators._promising import Promising
 from elmband.estimators._triage import REASONS, Triage
+from elmband.frames import framed
 from elmband.metrics.decided import Decided, SelectiveEvaluation
 from elmband.moments import Chunk
 
 
-class Deciding(Abstaining):
+class Deciding(Promising):
     """Answers of `ELMSelectiveClassifier`."""
 
     def confidence(self, X: Any, *, out: str | Path | None = None) -> Any:
@@ -23,12 +24,16 @@ class Deciding(Abstaining):
         """
 
         def block(part: Array) -> Array:
-            return _placed(self.confidence_(self._answer(part)), part)
+            answer = self._answer(part)
+            return _placed(self.confidence_(answer), part)
 
         return self._streamed(X, "confidence", block, ["confidence"], out)
 
     def accept(self, X: Any, *, out: str | Path | None = None) -> Any:
-        """Return which rows are answered, (n,) of bool."""
+        """Return which rows are answered, (n,) of bool.
+
+        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file.
+        """
         thresholds = self._chosen()
 
         def block(part: Array) -> Array:
@@ -37,36 +42,44 @@ class Deciding(Abstaining):
 
         return self._streamed(X, "accept", block, ["accepted"], out)
 
-    def triage(self, X: Any, *, out: str | Path | None = None) -> Any:
+    def triage(self, X: Any, *, as_frame: bool = False, out: str | Path | None = None) -> Any:
         """Return labels, which of them are accepted, how certain they are, and the reasons.
 
-        A file name `out` streams numeric labels, 0 or 1 for accepted, the confidence, and the
-        reason as a number: 0 accepted, 1 between classes, 2 noisy here, 3 unlike training rows.
+        It is a `Triage` of NumPy arrays, or with `as_frame` a table of the library of X. A file
+        name `out` streams numeric labels, 0 or 1 for accepted, the confidence, and the reason as
+        a number: 0 accepted, 1 between classes, 2 noisy here, 3 unlike training rows.
         """
         thresholds, usual = self._chosen(), self._usual
 
         def block(part: Array) -> Array:
-            answer = self._answer(part)
+            answer = self._answer(part, whole=True)
             score = self.confidence_(answer)
             accepted = thresholds.accepted(score, answer.place)
             reason = usual.reasons(answer, accepted)
             return np.stack([answer.place, accepted, score, reason], axis=1).astype(np.float64)
 
-        if out is None:
-            place_of, accepted, score, reason = self._streamed(X, "triage", block, [], None).T
-            labels = self.classes_[place_of.astype(np.int64)]
-            reasons = np.asarray(REASONS)[reason.astype(np.int64)]
-            return Triage(labels, accepted > 0, score, reasons)
+        if out is not None:
+            return self._written(X, block, out)
+        place_of, accepted, score, reason = self._streamed(X, "triage", block, [], None).T
+        labels = self.classes_[place_of.astype(np.int64)]
+        reasons = np.asarray(REASONS)[reason.astype(np.int64)]
+        found = Triage(labels, accepted > 0, score, reasons)
+        return framed(found._asdict(), X) if as_frame else found
+
+    def _written(self, X: Any, block: Any, out: str | Path) -> Any:
+        """Write triage to a file of numbers."""
         if self.classes_.dtype.kind not in "iufb":
-            raise ValueError("triage writes numeric labels only; these are text.")
+            raise ValueError(
+                "triage writes files of numbers, and the labels are text; leave out= out, or "
+                "train on labels that are numbers."
+            )
 
         def written(part: Array) -> Array:
             table = block(part)
             table[:, 0] = self.classes_[table[:, 0].astype(np.int64)]
             return table
 
-        columns = ["label", "accepted", "confidence", "reason"]
-        return self._streamed(X, "triage", written, columns, out)
+        return self._streamed(X, "triage", written, [*Triage._fields], out)
 
     def evaluate(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelectiveEvaluation:
         """Return shares answered and wrong on rows that training did not see.
@@ -81,7 +94,7 @@ class Deciding(Abstaining):
             counts = np.bincount(cell, rows.s, 2 * count**2)
             return Decided(counts.reshape(count, count, 2).astype(np.float64))
 
-        found = engine.reduced(self._labelled(X, y, block, sample_weight))
+        found = engine.reduced(self._labelled(X, y, "evaluate", block, sample_weight))
         return SelectiveEvaluation.of(found, self._positive())
 
 

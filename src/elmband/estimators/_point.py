@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband import engine
 from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
+from elmband.encode import EncoderState, TableEncoder
 from elmband.ensemble import POOL_ROWS, Stack, fit_stack
 from elmband.estimators._saving import SavedModel
 from elmband.estimators._scans import (
@@ -58,6 +59,8 @@ SINGLE_LAYER_NEURONS = 200
 class PointModel(SavedModel):
     """Layers that predict numbers: the work behind `ELMRegressor`, which describes parameters."""
 
+    # What makes numbers of tables, None where they are numbers.
+    _encoder_state: EncoderState | None = None
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
 
@@ -182,6 +185,7 @@ class PointModel(SavedModel):
     def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
         """Check the data; note what predictions need to know of them."""
         precision = check_precision(self.precision)
+        self._encoder_state = None
         if isinstance(X, Scan):
             return self._training_scan(X, y, weight, groups), None
         chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
@@ -198,6 +202,8 @@ class PointModel(SavedModel):
         """Check a scan, and note the same of it."""
         refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
         check_training_scan(self, scan)
+        if scan.encoder is not None:
+            self._encoder_state = scan.encoder.state_
         self._seed = engine.seed_of_job(draw_seed(self.random_state))
         self._dtype = product_dtype(np.empty(0, scan.dtype), check_precision(self.precision))
         self.target_transform_ = transform_of(self.target_transform)
@@ -205,6 +211,13 @@ class PointModel(SavedModel):
             check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         self._note_targets(scan)
         return scan_rows(scan, self._prepare, self._dtype, self.chunk_size)
+
+    @property
+    def encoder_(self) -> TableEncoder | None:
+        """The encoder of the tables that the model was trained on, None for plain numbers."""
+        check_is_fitted(self)
+        state = self._encoder_state
+        return None if state is None else TableEncoder.from_state(state)
 
     @property
     def _n_targets(self) -> int:

@@ -190,7 +190,7 @@ def in_blocks(X: Any, function: BlockMap, result: Result, chunk_size: int) -> An
 def blocks_of(X: Any, chunk_size: int) -> Iterator[Array]:
     """Yield the features of a scan or an array in blocks of rows."""
     if isinstance(X, Scan):
-        if X.has_weights:
+        if X.leaves_rows_out:
             raise ValueError(
                 "Rows to predict have no weights: rows of weight 0 would be missing from the "
                 "result. Leave weight= out of the scan."

@@ -2,68 +2,73 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from elmband.estimators._request import Request
 from elmband.promise import Grid, Risk, Threshold, coverage_threshold, estimate, promise
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-
-Wish: TypeAlias = Literal["coverage", "max_error", "max_fpr", "min_precision"]
-WISHES: tuple[Wish, ...] = ("coverage", "max_error", "max_fpr", "min_precision")
-
-
-class Request(NamedTuple):
-    """What is asked for: a wish with its number, and whether each class has its own threshold.
-
-    `positive` is the place of the positive class, None where there is none.
-    """
-
-    wish: Wish
-    value: float
-    per_class: bool
-    positive: int | None
-
-    @property
-    def one_sided(self) -> bool:
-        """Whether only answers of the positive class can do harm."""
-        return self.wish in ("max_fpr", "min_precision")
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+Places = np.ndarray[Any, Any]
 
 
 class Known(NamedTuple):
-    """Rows with known labels: scores, places of called and of true classes, weights, groups."""
+    """Rows with known labels: scores, places of called and of true classes, weights, groups.
+
+    Weights are None where all rows count once, groups where rows are independent.
+    """
 
     score: Floats
-    called: Ints
-    true: Ints
-    s: Floats
+    called: Places
+    true: Places
+    s: Floats | None = None
     groups: np.ndarray[Any, Any] | None = None
 
-    def part(self, mask: Any) -> "Known":
+    def part(self, mask: Bools) -> "Known":
         """Return some of the rows."""
         return Known(*(None if a is None else a[mask] for a in self))  # type: ignore[arg-type]
 
+    def small(self, n_classes: int) -> Self:
+        """Return the same to be kept: places take as few bytes as they can."""
+        dtype = np.min_scalar_type(n_classes - 1)
+        return self._replace(called=self.called.astype(dtype), true=self.true.astype(dtype))
+
 
 class Thresholds(NamedTuple):
-    """The thresholds of all classes, by place: the same for all, or one for each."""
+    """The thresholds of all classes, by place; None for a class that is always answered."""
 
     by_class: tuple[Threshold | None, ...]
+    per_class: bool = False
 
-    def accepted(self, score: Floats, called: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which rows are answered; a class without a threshold always is."""
+    def accepted(self, score: Floats, called: Places) -> Bools:
+        """Return which rows are answered."""
         least = [-np.inf if t is None else t.value for t in self.by_class]
         return np.asarray(score >= np.asarray(least)[called])
+
+    def statement(self, labels: Any) -> str:
+        """Say what can be relied on, in a line for each class that has a threshold of its own."""
+        if not self.per_class:
+            assert self.by_class[0] is not None
+            return self.by_class[0].sentence
+        return "\n".join(
+            f"Rows called {label}: {'Always answered.' if t is None else t.sentence}"
+            for label, t in zip(labels, self.by_class, strict=True)
+        )
+
+
+# Makes a threshold of rows that were called the class at a place, or of all rows: None.
+_One = Callable[[Known, int | None], Threshold]
 
 
 def estimated(request: Request, rows: Known, labels: Any) -> Thresholds:
     """Return thresholds from training rows left out."""
 
-    def one(rows: Known) -> Threshold:
+    def one(rows: Known, place: int | None) -> Threshold:
         if request.wish == "coverage":
             return coverage_threshold(rows.score, request.value, sample_weight=rows.s)
-        risk, limit = _risk(request, rows, labels)
+        risk, limit = _risk(request, rows, labels, place)
         return estimate(risk, rows.score, limit=limit, sample_weight=rows.s)
 
     return _by_class(request, rows, labels, one)
@@ -75,16 +80,15 @@ def promised(
     """Return thresholds that rows held out vouch for; candidates come from training rows."""
     count = len(labels) if request.per_class and not request.one_sided else 1
 
-    def one(rows: Known) -> Threshold:
+    def one(rows: Known, place: int | None) -> Threshold:
         if request.wish == "coverage":
             return coverage_threshold(rows.score, request.value)
-        risk, limit = _risk(request, rows, labels)
-        place = int(rows.called[0]) if request.per_class and len(rows.called) else None
-        grid = Grid.of(_candidates(request, training, place))
+        risk, limit = _risk(request, rows, labels, place)
+        wanted = request.positive if request.one_sided else place
         return promise(
             risk,
             rows.score,
-            grid,
+            Grid.of(_candidates(training, wanted)),
             limit=limit,
             confidence=confidence_level,
             groups=rows.groups,
@@ -94,37 +98,37 @@ def promised(
     return _by_class(request, rows, labels, one)
 
 
-def _candidates(request: Request, training: Known, place: int | None) -> Floats:
+def _candidates(training: Known, place: int | None) -> Floats:
     """Return the scores of training rows that count when they are answered."""
-    wanted = request.positive if request.one_sided else place
-    scores = training.score if wanted is None else training.score[training.called == wanted]
+    scores = training.score if place is None else training.score[training.called == place]
     return scores if len(scores) else training.score
 
 
-def _by_class(
-    request: Request, rows: Known, labels: Any, one: Callable[[Known], Threshold]
-) -> Thresholds:
+def _by_class(request: Request, rows: Known, labels: Any, one: _One) -> Thresholds:
     if not request.per_class:
-        return Thresholds((one(rows),) * len(labels))
+        return Thresholds((one(rows, None),) * len(labels))
     found: list[Threshold | None] = [None] * len(labels)
     if request.one_sided:
         assert request.positive is not None
         # The rate of false positives counts all negatives, whatever they were called.
-        threshold = one(_only_called(rows, request.positive))
-        found[request.positive] = threshold
-        accepted = Thresholds(tuple(found)).accepted(rows.score, rows.called)
-        share = float(rows.s @ accepted / rows.s.sum())
-        found[request.positive] = replace(threshold, answered=share)
-        return Thresholds(tuple(found))
-    for place, label in enumerate(labels):
-        part = rows.part(rows.called == place)
-        if request.wish == "coverage" and not len(part.score):
-            continue
-        try:
-            found[place] = one(part)
-        except ValueError as error:
-            raise ValueError(f"For rows called {label}: {error}") from None
-    return Thresholds(tuple(found))
+        found[request.positive] = one(_only_called(rows, request.positive), request.positive)
+    else:
+        for place, label in enumerate(labels):
+            found[place] = _of_class(request, rows.part(rows.called == place), place, label, one)
+    accepted = Thresholds(tuple(found)).accepted(rows.score, rows.called)
+    share = float(np.average(accepted, weights=rows.s))
+    whole = (None if t is None else replace(t, answered=share) for t in found)
+    return Thresholds(tuple(whole), per_class=True)
+
+
+def _of_class(request: Request, part: Known, place: int, label: Any, one: _One) -> Threshold | None:
+    """Return the threshold of rows that were all called one class."""
+    if request.wish == "coverage" and not len(part.score):
+        return None
+    try:
+        return one(part, place)
+    except ValueError as error:
+        raise ValueError(f"For rows called {label}: {error}") from None
 
 
 def _only_called(rows: Known, place: int) -> Known:
@@ -132,9 +136,13 @@ def _only_called(rows: Known, place: int) -> Known:
     return rows._replace(score=np.where(rows.called == place, rows.score, -np.inf))
 
 
-def _risk(request: Request, rows: Known, labels: Any) -> tuple[Risk, float]:
+def _risk(request: Request, rows: Known, labels: Any, place: int | None) -> tuple[Risk, float]:
     if request.wish == "max_error":
-        return Risk.error(rows.called != rows.true), request.value
+        risk = Risk.error(rows.called != rows.true)
+        if place is not None:
+            meaning = replace(risk.meaning, of=f"the rows answered as {labels[place]}")
+            risk = replace(risk, meaning=meaning)
+        return risk, request.value
     assert request.positive is not None
     masks = rows.true == request.positive, rows.called == request.positive
     name = str(labels[request.positive])

@@ -13,6 +13,8 @@ REASONS = ("accepted", "between classes", "noisy here", "unlike training rows")
 
 # The mean of a row is less certain than that of nearly all training rows.
 _UNLIKE = 0.99
+# A margin below this share of what the noise around it would leave has more to it than noise.
+_SHARP = 2 / 3
 
 
 class Triage(NamedTuple):
@@ -38,30 +40,26 @@ class Triage(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What rows that are answered are like: logarithms of margin and noise, and the deviation."""
+    """What training rows are like: the variance of the mean that nearly all of them stay below."""
 
-    margin: float
-    noise: float
     deviation: float
 
     @classmethod
-    def of(cls, answer: Answer, accepted: Any) -> Self:
-        """Learn it from training rows left out; all of them stand in where none is accepted."""
-        some = accepted if accepted.any() else np.ones_like(accepted)
-        return cls(
-            float(np.median(_log(answer.margin[some]))),
-            float(np.median(_log(answer.noise[some]))),
-            float(np.quantile(answer.mean_model, _UNLIKE)),
-        )
+    def of(cls, answer: Answer, s: Floats | None) -> Self:
+        """Learn it from training rows left out, with weights s."""
+        deviation = np.quantile(answer.mean_model, _UNLIKE, weights=s, method="inverted_cdf")
+        return cls(float(deviation))
 
     def reasons(self, answer: Answer, accepted: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the place among `REASONS` for every row, (n,)."""
-        short = self.margin - _log(answer.margin)
-        loud = (_log(answer.noise) - self.noise) / 2
-        reason = np.where(loud > short, 2, 1)
+        """Return the place among `REASONS` for every row, (n,).
+
+        Where a share of the labels ±1 is wrong their mean is m and their variance 1 - m²: so much
+        margin is left by noise, √(1 - noise). The lead of one class over another is twice the
+        mean, and its variance that of both. A smaller margin lies where the mean goes from one
+        class to the other.
+        """
+        outputs = np.where(answer.side == 0, 2.0, 1.0)
+        left = outputs * np.sqrt(np.maximum(1 - answer.noise / outputs, 0))
+        reason = np.where(answer.margin < _SHARP * left, 1, 2)
         reason = np.where(answer.mean_model > self.deviation, 3, reason)
         return np.where(accepted, 0, reason)
-
-
-def _log(values: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(values, 1e-6)))

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from elmband import model_file
-from elmband.estimators._abstaining import SAVED_KINDS
+from elmband.estimators._fitted import KINDS
 from elmband.estimators._point import PointModel
-from elmband.estimators._updates import Grown
 from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
@@ -38,28 +37,14 @@ def load(path: str | Path) -> Any:
     >>> bool((again.predict_interval(data.X) == model.predict_interval(data.X)).all())
     True
     """
-    stored = model_file.read(path, (Grown, *SAVED_KINDS))
+    stored = model_file.read(path, KINDS)
     kind = _MODELS.get(stored.model)
     if kind is None:
         raise ValueError(f"{path} holds a model of the unknown kind {stored.model[:40]!r}.")
+    model = kind()
     try:
-        model = kind._restored(stored.state)  # noqa: SLF001
-        _try_out(model)
+        model._restore(stored)  # noqa: SLF001
+        check_is_fitted(model)
     except Exception as error:
         raise ValueError(f"{path} is damaged or was changed: its model does not work.") from error
     return model
-
-
-def _try_out(model: PointModel) -> None:
-    """Ask the model about a row, which fails where its parts do not fit together."""
-    count = int(model.n_features_in_)
-    known = getattr(model, "_features", None)
-    inputs = [] if known is None else [known.inputs.mean]
-    inputs += [member.features.inputs.mean for member in getattr(model, "members_", ())]
-    if any(mean.shape != (count,) for mean in inputs) or not inputs:
-        raise ValueError("features")
-    row = np.zeros((1, count), model._dtype)  # noqa: SLF001
-    with np.errstate(all="ignore"):
-        model._means(row)  # noqa: SLF001
-        if getattr(model, "_noise", None) is not None or getattr(model, "_predictive", None):
-            model._parts(row)  # noqa: SLF001

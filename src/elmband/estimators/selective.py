@@ -55,7 +55,7 @@ mode, n_estimators, precision, chunk_size, random_state, verbose
     classes_ : array of shape (n_classes,)
         The classes in their order.
     thresholds_ : dict
-        The `Threshold` of every class.
+        The `Threshold` of every class; None for a class that is always answered.
     statement_ : str
         What can be relied on, in words.
     confidence_ : Confidence

@@ -49,36 +49,36 @@ class SelectiveEvaluation(NamedTuple):
         """Sum up counts."""
         counts = decided.counts
         n, answered = float(counts.sum()), float(counts[:, :, 1].sum())
-        right = np.trace(counts, axis1=0, axis2=1)
+        if not n > 0:
+            raise ValueError("There are no rows with a weight above zero to evaluate on.")
+        # Differences of sums would leave rounding where nothing is wrong.
+        wrong = counts[~np.eye(len(counts), dtype=np.bool_)].sum(axis=0)
         fpr = precision = np.nan
         if positive is not None:
-            called = counts[:, positive, 1]
-            false = float(called.sum() - called[positive])
-            fpr = _ratio(false, n - float(counts[positive].sum()))
+            called, negative = counts[:, positive, 1], np.arange(len(counts)) != positive
+            fpr = _ratio(float(called[negative].sum()), float(counts[negative].sum()))
             precision = _ratio(float(called[positive]), float(called.sum()))
-        return cls(
-            n,
-            answered / n,
-            _ratio(answered - float(right[1]), answered),
-            1 - float(right.sum()) / n,
-            fpr,
-            precision,
-        )
+        error = _ratio(float(wrong[1]), answered)
+        return cls(n, answered / n, error, float(wrong.sum()) / n, fpr, precision)
 
     def __str__(self) -> str:
         lines = [
             f"rows           {self.n:,.10g}",
             f"answered       {percent(self.answered)}",
-            f"error answered {percent(self.error)}",
+            f"error answered {_written(self.error)}",
             f"error of all   {percent(self.error_of_all)}",
         ]
-        if not np.isnan(self.fpr):
+        if not np.isnan([self.fpr, self.precision]).all():
             lines += [
-                f"false positive {percent(self.fpr)}",
-                f"precision      {percent(self.precision)}",
+                f"false positive {_written(self.fpr)}",
+                f"precision      {_written(self.precision)}",
             ]
         return "\n".join(lines)
 
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole > 0 else np.nan
+
+
+def _written(share: float) -> str:
+    return "no such rows" if np.isnan(share) else percent(share)

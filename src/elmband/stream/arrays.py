@@ -43,6 +43,7 @@ class ArraySource(ABC):
         self.shape, self.paths, self.names = tuple(shape), tuple(paths), names
         self.kind = str(dtype)
         self.dtype: DType | None = numbers(dtype)
+        self.odd = 0
 
     @abstractmethod
     def open(self) -> AbstractContextManager[Field]:
@@ -57,7 +58,8 @@ class ArraySource(ABC):
         """Return what is known without reading."""
         if len(self.shape) in {1, 2}:
             width = self.shape[1] if len(self.shape) == 2 else None
-            return FieldInfo(name, width, self.dtype, self.kind, self.shape[0], self.names)
+            n_rows = self.shape[0]
+            return FieldInfo(name, width, self.dtype, self.kind, n_rows, self.names, self.odd)
         return FieldInfo(name, None, None, f"{self.kind} in {len(self.shape)} dimensions")
 
 

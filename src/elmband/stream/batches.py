@@ -31,6 +31,13 @@ class ArrowColumn(Column):
         part = self._column.slice(first, stop - first).cast("float64", safe=False)
         return part.to_numpy(zero_copy_only=False)
 
+    def raw(self, first: int, stop: int) -> list[Any]:
+        """Return a slice of the column."""
+        part = self._column.slice(first, stop - first)
+        if not hasattr(part, "num_chunks"):
+            part = needed("pyarrow", "A table").chunked_array([part])
+        return [part]
+
 
 @cache
 def _is_native(kind: Any) -> bool:

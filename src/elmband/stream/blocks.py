@@ -10,7 +10,7 @@ from elmband._arrays import Array
 from elmband.moments import Chunk
 from elmband.stream.checks import check_values
 from elmband.stream.fields import Block, Part
-from elmband.stream.layout import FLOAT64, DType, Key
+from elmband.stream.layout import FLOAT64, DType
 from elmband.stream.selection import Selection
 
 
@@ -32,20 +32,23 @@ class Reader:
         The columns.
     dtype : dtype
         Of the features; targets and weights are float64.
+    gaps : bool, default=False
+        Whether targets may be missing.
 
     Attributes
     ----------
     n_rows : int
         Rows of all parts that were passed so far, skipped ones included.
+    n_gaps : int
+        Rows without a target among those that were read.
     """
 
-    def __init__(self, selection: Selection, dtype: DType) -> None:
-        weight = () if selection.weight is None else (selection.weight,)
-        self._roles = (selection.features, selection.targets, weight)
+    def __init__(self, selection: Selection, dtype: DType, *, gaps: bool = False) -> None:
+        self._widths = [len(keys) for keys in selection.roles]
         self._dtypes = (dtype, FLOAT64, FLOAT64)
-        self._selection = selection
-        self._runs = _runs(self._roles)
-        self.n_rows = 0
+        self._selection, self._gaps = selection, gaps
+        self._runs = runs_of(selection)
+        self.n_rows = self.n_gaps = 0
 
     def chunks(self, parts: Iterable[Part], size: int, skip: int) -> Iterator[list[Array]]:
         """Yield features, targets and weights of `size` rows, the first `skip` rows left out."""
@@ -63,8 +66,8 @@ class Reader:
             yield [a[:filled] for a in out]
 
     def _empty(self, size: int) -> list[Array]:
-        pairs = zip(self._roles, self._dtypes, strict=True)
-        return [np.empty((size, len(keys)), dtype) for keys, dtype in pairs]
+        pairs = zip(self._widths, self._dtypes, strict=True)
+        return [np.empty((size, width), dtype) for width, dtype in pairs]
 
     def _blocks(self, parts: Iterable[Part], skip: int) -> Iterator[tuple[Block, int]]:
         """Yield every block with the place of its first row that is not skipped."""
@@ -80,7 +83,17 @@ class Reader:
             skip = max(skip - n_rows, 0)
 
     def _fill(self, block: Block, first: int, out: list[Array]) -> None:
-        stop = first + len(out[0])
+        self._copy(block, first, first + len(out[0]), out)
+        self._check(block, first, out)
+
+    def _check(self, block: Block, first: int, out: list[Array]) -> None:
+        place = block.first + first
+        check_values(block.layout, place, self._selection, out, gaps=self._gaps)
+        if self._gaps:
+            self.n_gaps += int(np.count_nonzero(np.isnan(out[1]).any(axis=1)))
+
+    def _copy(self, block: Block, first: int, stop: int, out: list[Array]) -> None:
+        """Write the rows of a block to where they belong."""
         for name, runs in self._runs.items():
             field = block.fields[name]
             width = block.layout.fields[name].columns
@@ -93,25 +106,29 @@ class Reader:
                     out[role][:, place] = rows
                 else:
                     out[role][:, place : place + length] = rows[:, source : source + length]
-        check_values(block.layout, block.first + first, self._selection, out)
 
 
-def without_zeros(chunks: Iterable[list[Array]]) -> Iterator[Chunk]:
-    """Leave out the rows of weight 0, and chunks that have no others."""
+def kept(Y: Array, s: Array) -> Array:
+    """Tell which rows are not left out: those with all targets and a weight above 0."""
+    known = ~np.isnan(Y).any(axis=1)
+    return known & (s[:, 0] > 0) if s.shape[1] else known
+
+
+def kept_rows(chunks: Iterable[list[Array]]) -> Iterator[Chunk]:
+    """Leave out rows of weight 0 and rows without a target, and chunks that have no others."""
     for X, Y, s in chunks:
-        kept = s[:, 0] > 0 if s.shape[1] else None
-        if kept is None:
-            yield Chunk(X, Y, None)
-        elif kept.all():
-            yield Chunk(X, Y, s[:, 0])
-        elif kept.any():
-            yield Chunk(X[kept], Y[kept], s[kept, 0])
+        rows = kept(Y, s)
+        weights = s[:, 0] if s.shape[1] else None
+        if rows.all():
+            yield Chunk(X, Y, weights)
+        elif rows.any():
+            yield Chunk(X[rows], Y[rows], None if weights is None else weights[rows])
 
 
-def _runs(roles: Iterable[tuple[Key, ...]]) -> dict[str, list[Run]]:
+def runs_of(selection: Selection) -> dict[str, list[Run]]:
     """Find what is copied together, field by field."""
     runs: dict[str, list[Run]] = {}
-    for role, keys in enumerate(roles):
+    for role, keys in enumerate(selection.roles):
         steps = groupby(enumerate(keys), lambda item: (item[1].field, item[1].column - item[0]))
         for (name, _), items in steps:
             together = list(items)

@@ -1,6 +1,8 @@
-"""Values that no model can learn from: missing, infinite, or a negative weight."""
+"""Values that cannot be: missing or infinite ones, a negative weight, half a row."""
 
 from collections.abc import Sequence
+from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -9,16 +11,24 @@ from elmband.stream.layout import Key, Layout
 from elmband.stream.selection import Selection
 
 
-def check_values(layout: Layout, first: int, selection: Selection, rows: Sequence[Array]) -> None:
+def check_values(
+    layout: Layout,
+    first: int,
+    selection: Selection,
+    rows: Sequence[Array],
+    *,
+    gaps: bool = False,
+) -> None:
     """Refuse rows with values that are not finite, or with a negative weight.
 
     `rows` are features, targets and weights, (n, columns) each, and `first` is the place of their
-    first row in the file or piece that `layout` describes.
+    first row in the file or piece that `layout` describes. Targets may have `gaps`.
     """
-    weight = () if selection.weight is None else (selection.weight,)
-    for keys, values in zip((selection.features, selection.targets, weight), rows, strict=True):
-        if not _all_finite(values):
-            _refuse_missing(layout, first, keys, values)
+    roles = zip(selection.roles, rows, (False, gaps, False), strict=True)
+    for keys, values, fine in roles:
+        if not _all_finite(values) and (not fine or np.isinf(values).any()):
+            _refuse_missing(layout, first, keys, values, gaps=fine)
+    weight = selection.roles[2]
     if weight and rows[2].min() < 0:
         count = int(np.count_nonzero(rows[2] < 0))
         raise ValueError(
@@ -33,8 +43,10 @@ def _all_finite(values: Array) -> bool:
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
-def _refuse_missing(layout: Layout, first: int, keys: Sequence[Key], values: Array) -> None:
-    missing, infinite = np.isnan(values), np.isinf(values)
+def _refuse_missing(
+    layout: Layout, first: int, keys: Sequence[Key], values: Array, *, gaps: bool
+) -> None:
+    missing, infinite = np.isnan(values) & (not gaps), np.isinf(values)
     j = int(np.argmax((missing | infinite).any(axis=0)))
     kind, where = ("missing", missing) if missing[:, j].any() else ("infinite", infinite)
     count = int(np.count_nonzero(where[:, j]))
@@ -50,3 +62,14 @@ def _place(layout: Layout, first: int, values: Array) -> str:
 
 def _values(count: int) -> str:
     return "value" if count == 1 else "values"
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """Return a whole number of at least `least`."""
+    try:
+        whole = least - 1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        whole = least - 1
+    if whole < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+    return whole

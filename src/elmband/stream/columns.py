@@ -1,6 +1,7 @@
 """Which columns a user means by names and indices."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from operator import index
 from typing import Any, NoReturn, TypeAlias
@@ -11,10 +12,12 @@ from elmband.stream.selection import Selection, check_part
 Ref: TypeAlias = str | int
 
 
-def select(layout: Layout, target: Any, features: Any, weight: Any) -> Selection:
-    """Find the columns that a user chose by name or by index."""
+def select(
+    layout: Layout, target: Any, features: Any, weight: Any, *, raw: bool = False
+) -> Selection:
+    """Find the columns that a user chose by name or by index; an encoder reads `raw` ones."""
     by_role = _of_tuple if layout.form == "tuple" else _of_fields
-    selection = by_role(layout, target, features, weight)
+    selection = replace(by_role(layout, target, features, weight), raw=raw)
     if not selection.features:
         raise ValueError(f"{layout.label} has no column left for features.")
     seen: set[Key] = set()

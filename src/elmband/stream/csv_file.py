@@ -1,12 +1,13 @@
 """CSV files, compressed ones too, read as a stream of record batches."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmband.stream.batches import arrow_layout, batch_blocks
+from elmband.stream.batches import arrow_dtype, arrow_layout, batch_blocks
 from elmband.stream.errors import needed, reading
 from elmband.stream.fields import Block, Part
 from elmband.stream.layout import FLOAT64, Layout
@@ -15,6 +16,14 @@ _KIND = "CSV"
 
 # Where pyarrow puts the place of an error; it counts the line of names as row 1.
 _PLACE = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #(\d+): )?(.*)")
+
+# What a value is said to be that cannot be read as the type of its column.
+_IS_NOT = {
+    "bool": "neither true nor false",
+    "timestamp": "not a date",
+    "time32": "not a time of day",
+    "dictionary<values=string, indices=int32, ordered=0>": "no text in UTF-8",
+}
 
 
 class CsvPart(Part):
@@ -29,15 +38,24 @@ class CsvPart(Part):
             )
         super().__init__(_as_float64(arrow_layout(str(path), schema, None)), (path,))
         self._path, self._names = path, schema.names
-        self._booleans = {field.name for field in schema if str(field.type) == "bool"}
+        self._types = {field.name: _later(field.type) for field in schema}
+
+    def with_text(self, names: Collection[str]) -> "CsvPart":
+        """Return the same rows with these columns as text."""
+        part = copy(self)
+        chosen = {name: field for name, field in self.layout.fields.items() if name in names}
+        texts = {n: replace(field, dtype=None, kind="string") for n, field in chosen.items()}
+        part.layout = replace(self.layout, fields={**self.layout.fields, **texts})
+        part._types = {**self._types, **dict.fromkeys(texts, _text())}  # noqa: SLF001 - its own
+        return part
 
     def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
         """Yield batches from the beginning: the file has to be read to find a row."""
         del start
-        types = {name: "bool" if name in self._booleans else "float64" for name in names}
+        types = {name: self._types[name] for name in names}
         yield from batch_blocks(self.layout, self._batches(types), names)
 
-    def _batches(self, types: dict[str, str]) -> Iterator[Any]:
+    def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
         seen = 0
         try:
             with _open(self._path, types) as reader:
@@ -55,15 +73,35 @@ class CsvPart(Part):
             return f"{place} cannot be read as CSV: {reason.rstrip('.')}."
         value = reason.rpartition("invalid value ")[2]
         name = self._names[int(column)]
-        return f"{place}: column {name!r} holds {value}, which is not a number; mend that value."
+        is_not = _IS_NOT.get(str(self._types[name]).partition("[")[0], "not a number")
+        return f"{place}: column {name!r} holds {value}, which is {is_not}; mend that value."
 
 
-def _open(path: Path, types: dict[str, str] | None = None) -> Any:
+def _open(path: Path, types: dict[str, Any] | None = None) -> Any:
     csv = needed("pyarrow.csv", str(path))
     # One thread is as fast as several here, and only with one is the row of an error known.
     read = csv.ReadOptions(use_threads=False)
-    convert = csv.ConvertOptions(include_columns=list(types or ()), column_types=types)
+    # What stands for a missing number does so for missing text.
+    convert = csv.ConvertOptions(
+        include_columns=list(types or ()), column_types=types, strings_can_be_null=True
+    )
     return csv.open_csv(str(path), read_options=read, convert_options=convert)
+
+
+def _later(kind: Any) -> Any:
+    """Return the type to read a column as: later rows may have more digits, or times of day."""
+    name = str(kind)
+    if name == "string":
+        return _text()
+    if name.startswith(("date", "timestamp")):
+        unit = "ns" if name.startswith("timestamp[ns") else "us"
+        return needed("pyarrow", "A CSV file").timestamp(unit, getattr(kind, "tz", None))
+    return "float64" if arrow_dtype(kind) is not None and name != "bool" else kind
+
+
+def _text() -> Any:
+    pyarrow = needed("pyarrow", "A CSV file")
+    return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
 
 
 def _as_float64(layout: Layout) -> Layout:

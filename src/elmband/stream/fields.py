@@ -1,7 +1,7 @@
 """Rows of columns that lie somewhere, read from any row to any other."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,6 +30,11 @@ class Field(ABC):
         """Copy these rows to `out`, which has two dimensions."""
         rows = self.rows(first, stop)
         out[...] = rows[:, None] if rows.ndim == 1 else rows
+
+    def raw(self, first: int, stop: int) -> list[Any]:
+        """Return these rows column by column, as they are; they are valid until the next call."""
+        rows = self.rows(first, stop)
+        return [rows] if rows.ndim == 1 else list(rows.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +70,11 @@ class Part(ABC):
     @abstractmethod
     def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
         """Yield blocks with the named fields, in order, from row `start` on or from before it."""
+
+    def with_text(self, names: Collection[str]) -> "Part":
+        """Return the same rows with these columns as text, where a file does not tell types."""
+        del names
+        return self
 
 
 class Column(Field):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.stream.fields import Part
+from elmband.stream.fields import Column, Field, Part
 from elmband.stream.selection import Selection
 
 # Values of each field in memory that enter the fingerprint.
@@ -37,5 +37,19 @@ def _sample(part: Part, selection: Selection) -> list[Any]:
         n_rows += block.n_rows
         for k in np.linspace(0, block.n_rows - 1, min(block.n_rows, _SAMPLED_ROWS)).astype(int):
             for field in block.fields.values():
-                content.update(np.ascontiguousarray(field.rows(k, k + 1)).tobytes())
+                content.update(_bytes(field, int(k)))
     return [n_rows, content.hexdigest()]
+
+
+def _bytes(field: Field, row: int) -> bytes:
+    """Return one row as bytes; what is not numbers, by what the library of the table writes."""
+    if isinstance(field, Column) and field.dtype is not None:
+        return np.ascontiguousarray(field.rows(row, row + 1)).tobytes()
+    columns = field.raw(row, row + 1)
+    return b"".join(
+        column.tobytes() if _is_plain(column) else str(list(column)).encode() for column in columns
+    )
+
+
+def _is_plain(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype != object

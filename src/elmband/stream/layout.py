@@ -30,6 +30,8 @@ class FieldInfo:
         None where only reading tells.
     names : tuple of str or None
         Names of the columns of a field that has several.
+    odd : int
+        Place of the first column that does not hold numbers, where `dtype` is None.
     """
 
     name: str
@@ -38,6 +40,7 @@ class FieldInfo:
     kind: str
     n_rows: int | None = None
     names: tuple[str, ...] | None = None
+    odd: int = 0
 
     @property
     def columns(self) -> int:

@@ -33,7 +33,7 @@ class NpyArray(ArraySource):
             raise ValueError(
                 f"{path} holds pickled objects, which are never loaded; save it as numbers."
             )
-        self._by_columns = by_columns and len(shape) == 2
+        self._by_columns, self._stored = by_columns and len(shape) == 2, dtype
         super().__init__(shape, dtype, (path,))
         if path.stat().st_size < self._offset + int(np.prod(shape)) * dtype.itemsize:
             raise ValueError(f"{path} is shorter than its header says; it is incomplete.")
@@ -44,10 +44,9 @@ class NpyArray(ArraySource):
 
     @contextmanager
     def _open(self) -> Iterator[Field]:
-        assert self.dtype is not None
         kind = ColumnsField if self._by_columns else RowsField
         with FileIO(self._path) as file:
-            yield kind(file, self._offset, self.shape, self.dtype)
+            yield kind(file, self._offset, self.shape, self._stored)
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], bool, DType]:

@@ -4,18 +4,23 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from math import log2
-from operator import index
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
+
+from elmband.encode import EncoderState, TableEncoder
+from elmband.encode.raw import RawRows
 from elmband.moments import Chunk
-from elmband.stream.blocks import Reader, without_zeros
+from elmband.stream.blocks import Reader, kept, kept_rows
+from elmband.stream.checks import whole
 from elmband.stream.columns import select
+from elmband.stream.encoded import EncodedReader, RawReader, described_features, needed_columns
 from elmband.stream.fields import READ_BYTES, Part
 from elmband.stream.files import check_unchanged
 from elmband.stream.fingerprint import describe_part, describe_selection, digest
 from elmband.stream.layout import DType
 from elmband.stream.selection import Selection, check_dtype, check_part, features_dtype
-from elmband.stream.sources import PartFunction, PartList, as_source
+from elmband.stream.sources import PartFunction, PartList
 
 
 class Scan:
@@ -32,11 +37,16 @@ class Scan:
         features: Any = None,
         weight: Any = None,
         chunk_size: int | None = None,
+        encoder: TableEncoder | None = None,
+        missing_target: Literal["refuse", "drop"] = "refuse",
     ) -> None:
-        self._source = source
+        self._given = source
+        self._source = source if encoder is None else source.with_text(encoder.text_columns)
         self._chosen = (target, features, weight)
-        self._chunk_size = None if chunk_size is None else _whole(chunk_size, "chunk_size", 1)
+        self._chunk_size = None if chunk_size is None else whole(chunk_size, "chunk_size", 1)
+        self._encoder, self._missing_target = encoder, missing_target
         self._n_rows: int | None = None
+        self._n_dropped: int | None = None
         if source.parts:
             self._n_rows = self._count()
 
@@ -56,13 +66,45 @@ class Scan:
     @cached_property
     def _selection(self) -> Selection:
         for part in self._source:
-            return select(part.layout, *self._chosen)
+            target, features, weight = self._chosen
+            if features is None:
+                features = needed_columns(part.layout, self._encoder)
+            raw = self._encoder is not None
+            return select(part.layout, target, features, weight, raw=raw)
         raise ValueError(f"{self._source.title} has no rows; there is nothing to read.")
 
     @property
+    def encoder(self) -> TableEncoder | None:
+        """The encoder that makes numbers of the features, or None."""
+        return self._encoder
+
+    @property
+    def _state(self) -> EncoderState | None:
+        """What the encoder knows, after a pass over the rows if it is not fitted yet."""
+        if self._encoder is None:
+            return None
+        if not hasattr(self._encoder, "state_"):
+            self._encoder.fit(self)
+        return self._encoder.state_
+
+    def with_encoder(self, encoder: TableEncoder | None) -> "Scan":
+        """Return a scan of the same columns with another encoder."""
+        target, features, weight = self._chosen
+        return Scan(
+            self._given,
+            target=target,
+            features=features,
+            weight=weight,
+            chunk_size=self._chunk_size,
+            encoder=encoder,
+            missing_target=self._missing_target,
+        )
+
+    @property
     def n_features(self) -> int:
-        """Number of feature columns."""
-        return len(self._selection.features)
+        """Number of features, those that the encoder makes if there is one."""
+        state = self._state
+        return len(self._selection.features if state is None else state.names)
 
     @property
     def n_outputs(self) -> int:
@@ -76,8 +118,9 @@ class Scan:
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the feature columns, where they have names."""
-        return self._selection.names(self._selection.features)
+        """Names of the features, where they have names; those of an encoder always have."""
+        state = self._state
+        return self._selection.names(self._selection.features) if state is None else state.names
 
     @property
     def target_names(self) -> tuple[str, ...] | None:
@@ -89,9 +132,23 @@ class Scan:
         """Whether rows have weights."""
         return self._selection.weight is not None
 
-    @cached_property
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether chunks may lack rows: those of weight 0, and those without a target."""
+        return self.has_weights or self._drops
+
+    @property
+    def _drops(self) -> bool:
+        return self._missing_target == "drop" and self.n_outputs > 0
+
+    @property
     def dtype(self) -> DType:
         """Dtype of the features in chunks: float32 where it holds all values, else float64."""
+        state = self._state
+        return self._own_dtype if state is None else np.dtype(state.dtype)
+
+    @cached_property
+    def _own_dtype(self) -> DType:
         layouts = [part.layout for part in self._source.parts] or [self._selection.layout]
         return max(features_dtype(layout, self._selection) for layout in layouts)
 
@@ -99,6 +156,11 @@ class Scan:
     def n_rows(self) -> int | None:
         """Number of rows, those of weight 0 included; None where no pass has counted them yet."""
         return self._n_rows
+
+    @property
+    def n_dropped(self) -> int | None:
+        """Number of rows left out for want of a target; None where no pass has counted them."""
+        return self._n_dropped if self._drops else 0
 
     @property
     def nbytes(self) -> int | None:
@@ -131,15 +193,17 @@ class Scan:
         rows = "rows not counted yet" if self.n_rows is None else f"{self.n_rows:,} rows"
         files = f"{len(source.parts)} parts, " if len(source.parts) > 1 else ""
         goals = ", ".join(self._selection.layout.column(key) for key in self._selection.targets)
-        features = f"{self.n_features} feature{'s' if self.n_features > 1 else ''}"
-        return f"Scan({source.title}, {files}{rows}, {features}, target: {goals or 'none'})"
+        dropped = f", {self._n_dropped:,} without target" if self._n_dropped else ""
+        features = described_features(len(self._selection.features), self._encoder)
+        title = f"{source.title}, {files}{rows}{dropped}"
+        return f"Scan({title}, {features}, target: {goals or 'none'})"
 
     def chunks(self, chunk_size: int | None = None, start: int = 0) -> Iterator[Chunk]:
         """Read the rows once, in order.
 
         Chunks are the same whenever and wherever reading begins: they depend on the source and on
-        `chunk_size` only. Rows of weight 0 are left out of their chunk, and so are chunks that
-        have no others.
+        `chunk_size` only. Rows of weight 0 are left out of their chunk, so are rows without a
+        target where `missing_target` says so, and chunks that have no others.
 
         Parameters
         ----------
@@ -153,55 +217,72 @@ class Scan:
         Chunk
             X (n, n_features) in `dtype`, Y (n, n_outputs) in float64, and weights (n,) or None.
         """
-        size = self.chunk_size if chunk_size is None else _whole(chunk_size, "chunk_size", 1)
-        return self._chunks(size, _whole(start, "start", 0))
+        size = self.chunk_size if chunk_size is None else whole(chunk_size, "chunk_size", 1)
+        return self._chunks(size, whole(start, "start", 0))
 
     def _chunks(self, size: int, start: int) -> Iterator[Chunk]:
         self.check_unchanged()
-        if not self.has_weights:
+        if not self.leaves_rows_out:
             skip, drop = start, 0
         elif self._source.parts:
             skip, drop = self._place(size, start), 0
         else:
             skip, drop = 0, start
-        reader = Reader(self._selection, self.dtype)
-        filled = without_zeros(reader.chunks(self._parts(), size, skip * size))
+        reader = self._reader(self._selection)
+        filled = kept_rows(reader.chunks(self._parts(), size, skip * size))
         empty = start == 0
         for chunk in islice(filled, drop, None):
             empty = False
             yield chunk
-        self._check_end(reader.n_rows, empty=empty)
+        self._check_end(reader, empty=empty, complete=start == 0)
+
+    def _reader(self, selection: Selection) -> Reader:
+        state = self._state
+        if state is None:
+            return Reader(selection, self.dtype, gaps=self._drops)
+        return EncodedReader(selection, state, gaps=self._drops)
 
     def _place(self, size: int, start: int) -> int:
-        """Return how many chunks to skip to leave out `start` that have rows with a weight."""
+        """Return how many chunks to skip to leave out `start` that have rows to be read."""
         if start == 0:
             return 0
-        reader = Reader(self._selection.only_weight(), self.dtype)
-        weights = enumerate(reader.chunks(self._parts(), size, 0), start=1)
-        filled = (k for k, (_, _, s) in weights if s.any())
+        reader = self._reader(self._selection.only(targets=self._drops))
+        marks = enumerate(reader.chunks(self._parts(), size, 0), start=1)
+        filled = (k for k, (_, Y, s) in marks if kept(Y, s).any())
         place = next(islice(filled, start - 1, None), None)
         return -(-reader.n_rows // size) if place is None else place
+
+    def raw_rows(self) -> Iterator[RawRows]:
+        """Read the rows once with their columns as they are, which is what encoders learn from."""
+        self.check_unchanged()
+        reader = RawReader(self._selection, gaps=self._drops)
+        yield from reader.rows(self._parts())
+        self._check_end(reader, empty=reader.n_rows == 0, complete=True)
 
     def _parts(self) -> Iterator[Part]:
         """Yield the parts; those that a function makes are checked one by one."""
         for part in self._source:
             if not self._source.parts:
                 check_part(part.layout, self._selection)
-                check_dtype(part.layout, self._selection, self.dtype)
+                if self._encoder is None:
+                    check_dtype(part.layout, self._selection, self.dtype)
             yield part
 
-    def _check_end(self, n_rows: int, *, empty: bool) -> None:
+    def _check_end(self, reader: Reader, *, empty: bool, complete: bool) -> None:
         self.check_unchanged()
-        title = self._source.title
+        title, n_rows = self._source.title, reader.n_rows
         if self._n_rows is not None and n_rows != self._n_rows:
             raise ValueError(
                 f"{title} changed while it was being read: it had {self._n_rows} rows before, now "
                 f"it has {n_rows}; every pass must give the same rows."
             )
         if empty:
-            what = "no rows with a weight above 0" if n_rows else "no rows"
+            what = "no rows with a weight above 0" if self.has_weights else "no rows with a target"
+            what = what if n_rows else "no rows"
             raise ValueError(f"{title} has {what}; there is nothing to read.")
         self._n_rows = n_rows
+        if complete:
+            self._n_dropped = reader.n_gaps
 
     def check_unchanged(self) -> None:
         """Refuse files whose size or time of change is not what it was at first."""
@@ -212,74 +293,11 @@ class Scan:
         """Return a hexadecimal text that differs for other files, values or columns.
 
         It is made of the names of files without their folder, their sizes and times of change, of
-        the chosen columns and their types, and of some values of arrays in memory. Of a function
-        only the name is known.
+        the chosen columns and their types, of what the encoder has learned, and of some values of
+        arrays in memory. Of a function only the name is known.
         """
+        more = repr([self._state, self._missing_target])
         if isinstance(self._source, PartFunction):
-            return digest([self._source.name, repr(self._chosen)])
+            return digest([self._source.name, repr(self._chosen), more])
         parts = [describe_part(part, self._selection) for part in self._source]
-        return digest([describe_selection(self._selection), parts])
-
-
-def scan(
-    source: Any,
-    *,
-    target: Any = None,
-    features: Any = None,
-    weight: Any = None,
-    chunk_size: int | None = None,
-) -> Scan:
-    """Open a table that need not fit in memory; rows are read only where they are used.
-
-    Parameters
-    ----------
-    source : path, list, tuple, array, table or callable
-        - A path, a glob or a folder of files, or a list of paths. Formats are npy, HDF5
-          (``.h5``, ``.hdf5``), Zarr, Parquet, CSV (``.csv``, ``.csv.gz``) and Arrow (``.arrow``,
-          ``.feather``, ``.ipc``).
-        - A tuple ``(X, y)`` or ``(X, y, weight)`` of ``.npy`` paths or arrays.
-        - An array with two dimensions or a table of pandas, Polars or Arrow; or a list of such
-          pieces, or of tuples.
-        - A function without arguments that returns an iterator of pieces. It is called for every
-          pass, and once more for the first piece.
-    target : str, int or list of them, default=None
-        Column to predict, by name or by index, which may count from the end. A list gives several
-        outputs. None is for rows to predict.
-    features : str, int or list of them, default=None
-        Columns to learn from; all others by default. HDF5 and Zarr files: names of data sets, by
-        default the only one that has two dimensions and is not named otherwise.
-    weight : str or int, default=None
-        Column that counts how often each row is there. Rows of weight 0 are left out.
-    chunk_size : int, default=None
-        Rows to read at a time; by default those whose features take about 4 MiB.
-
-    Returns
-    -------
-    Scan
-        An iterable of chunks that holds no rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = scan(np.arange(12.0).reshape(4, 3), target=-1, chunk_size=3)
-    >>> rows
-    Scan(source, 4 rows, 2 features, target: column 2)
-    >>> for X, Y, s in rows:
-    ...     print(X.shape, Y.ravel())
-    (3, 2) [2. 5. 8.]
-    (1, 2) [11.]
-    """
-    return Scan(
-        as_source(source), target=target, features=features, weight=weight, chunk_size=chunk_size
-    )
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    """Return a whole number of at least `least`."""
-    try:
-        whole = least - 1 if isinstance(value, bool) else index(value)
-    except TypeError:
-        whole = least - 1
-    if whole < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
-    return whole
+        return digest([describe_selection(self._selection), parts, more])

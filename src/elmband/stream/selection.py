@@ -1,7 +1,7 @@
 """The columns that a scan reads, and whether a part has them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,8 @@ class Selection:
     """The chosen columns, the same in every part.
 
     `complete` says that the features were not named: then every part must have these columns and
-    no others.
+    no others. `raw` says that an encoder reads the features and a single target, which need not
+    be numbers then.
     """
 
     layout: Layout
@@ -22,20 +23,39 @@ class Selection:
     weight: Key | None
     single_output: bool
     complete: bool
+    raw: bool = False
+
+    @property
+    def roles(self) -> tuple[tuple[Key, ...], ...]:
+        """Features, targets and the weight."""
+        return self.features, self.targets, () if self.weight is None else (self.weight,)
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """All chosen columns."""
-        return self.features + self.targets + (() if self.weight is None else (self.weight,))
+        return tuple(key for keys in self.roles for key in keys)
 
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of the fields to read."""
         return tuple(dict.fromkeys(key.field for key in self.keys))
 
-    def only_weight(self) -> "Selection":
-        """Return the choice of nothing but the weights."""
-        return Selection(self.layout, (), (), self.weight, single_output=False, complete=False)
+    def only(self, *, features: tuple[Key, ...] = (), targets: bool = False) -> "Selection":
+        """Return the choice of these features, of the weights, and of the targets if need be."""
+        goals = self.targets if targets else ()
+        return replace(self, features=features, targets=goals, complete=False)
+
+    def may_be_raw(self, name: str) -> bool:
+        """Tell whether a field may hold anything but numbers: columns of tables may."""
+        if not self.raw or (self.weight is not None and name == self.weight.field):
+            return False
+        if len(self.targets) > 1 and name in {key.field for key in self.targets}:
+            return False
+        form = self.layout.form
+        return form == "table" or (form == "tuple" and (name == "y" or self._has_names(name)))
+
+    def _has_names(self, field: str) -> bool:
+        return self.layout.fields[field].names is not None
 
     def names(self, keys: Iterable[Key]) -> tuple[str, ...] | None:
         """Return the names of columns, or None where they have none."""
@@ -100,10 +120,12 @@ def _check_field(layout: Layout, selection: Selection, name: str) -> None:
             f"{layout.label}{name and ': '}{name} has {_width(field)}, in {selection.layout.label} "
             f"it has {_width(first)}; give files with the same columns."
         )
-    if field.dtype is None:
+    if field.dtype is None and not selection.may_be_raw(name):
+        column = layout.column(Key(name, field.odd))
+        hint = "" if selection.raw else ", or give an encoder"
         raise ValueError(
-            f"{layout.label}: {layout.column(Key(name, 0))} is of type {field.kind}, not numbers; "
-            "choose numeric columns with features=[...], or leave that column out."
+            f"{layout.label}: {column} is of type {field.kind}, not numbers; choose numeric "
+            f"columns with features=[...], or leave that column out{hint}."
         )
 
 

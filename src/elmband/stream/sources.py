@@ -25,6 +25,11 @@ class PartList:
     def __iter__(self) -> Iterator[Part]:
         return iter(self.parts)
 
+    def with_text(self, names: Iterable[str]) -> "PartList":
+        """Return the same rows with these columns as text, where files do not tell types."""
+        chosen = set(names)
+        return PartList(self.title, [part.with_text(chosen) for part in self.parts])
+
 
 class PartFunction:
     """Parts that a function makes anew for every pass.
@@ -43,6 +48,11 @@ class PartFunction:
         name = getattr(function, "__qualname__", type(function).__qualname__)
         self.title = f"{name}()"
         self.name = f"{getattr(function, '__module__', '')}.{name}"
+
+    def with_text(self, names: Iterable[str]) -> "PartFunction":
+        """Return the same: pieces know their types."""
+        del names
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_last": None}

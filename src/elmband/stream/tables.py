@@ -10,7 +10,7 @@ from elmband._arrays import Array
 from elmband.stream.arrays import ArraySource
 from elmband.stream.batches import ArrowColumn, ArrowTablePart
 from elmband.stream.fields import Block, Column, Field, Part
-from elmband.stream.layout import FLOAT64, DType, FieldInfo, numbers, row_dtype, table_layout
+from elmband.stream.layout import FLOAT64, FieldInfo, numbers, row_dtype, table_layout
 
 
 class PandasColumn(Column):
@@ -31,6 +31,10 @@ class PandasColumn(Column):
             return self._values[first:stop]
         return self._series.iloc[first:stop].to_numpy(dtype=np.float64, na_value=np.nan)
 
+    def raw(self, first: int, stop: int) -> list[Any]:
+        """Return a slice of the column."""
+        return [self._series.iloc[first:stop]]
+
 
 class PolarsColumn(Column):
     """A column of Polars."""
@@ -50,6 +54,10 @@ class PolarsColumn(Column):
         """Return a view where it can be had; missing values become NaN."""
         part = self._series.slice(first, stop - first)
         return (part.cast(float) if self._converted else part).to_numpy()
+
+    def raw(self, first: int, stop: int) -> list[Any]:
+        """Return a slice of the column."""
+        return [self._series.slice(first, stop - first)]
 
 
 _COLUMNS: dict[str, type[Any]] = {
@@ -135,10 +143,15 @@ class TableArray(ArraySource, Field):
 
     def __init__(self, label: str, table: Any) -> None:
         columns = _columns_of(label, table)
-        dtype = row_dtype(_number(label, name, column) for name, column in columns)
         names = tuple(name for name, _ in columns)
-        super().__init__((len(table), len(columns)), dtype, names=names)
         self._columns = [column for _, column in columns]
+        dtypes = [column.dtype for column in self._columns]
+        known = [dtype for dtype in dtypes if dtype is not None]
+        dtype = row_dtype(known) if len(known) == len(dtypes) else None
+        super().__init__((len(table), len(columns)), dtype, names=names)
+        if dtype is None:
+            self.odd = dtypes.index(None)
+            self.kind = self._columns[self.odd].kind
 
     def open(self) -> AbstractContextManager[Field]:
         """Return the table itself."""
@@ -155,10 +168,6 @@ class TableArray(ArraySource, Field):
         for j, column in enumerate(self._columns):
             out[:, j] = column.rows(first, stop)
 
-
-def _number(label: str, name: str, column: Column) -> DType:
-    if column.dtype is None:
-        raise ValueError(
-            f"{label}: column {name!r} is of type {column.kind}, not numbers; leave it out."
-        )
-    return column.dtype
+    def raw(self, first: int, stop: int) -> list[Any]:
+        """Return a slice of every column."""
+        return [column.raw(first, stop)[0] for column in self._columns]

@@ -1,0 +1,25 @@
+"""Tables as people have them: numbers, text, dates and missing values to numbers."""
+
+from typing import Any
+
+from elmband.encode.encoder import TableEncoder
+from elmband.encode.state import (
+    DroppedColumn,
+    EncoderState,
+    LevelsColumn,
+    NumberColumn,
+    TimeColumn,
+)
+from elmband.encode.target import TargetLevels
+
+__all__ = ["ENCODER_KINDS", "EncoderState", "TableEncoder"]
+
+ENCODER_KINDS: tuple[type[Any], ...] = (
+    DroppedColumn,
+    EncoderState,
+    LevelsColumn,
+    NumberColumn,
+    TargetLevels,
+    TimeColumn,
+)
+"""The classes that the state of an encoder is made of."""

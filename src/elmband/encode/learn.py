@@ -1,0 +1,150 @@
+"""From the sums over a column to what an encoder keeps of it."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmband._arrays import Array
+from elmband.encode.calendar import PARTS
+from elmband.encode.counts import LevelSums
+from elmband.encode.exact import ONE
+from elmband.encode.raw import RawRows, at, only
+from elmband.encode.read import read_column
+from elmband.encode.rules import Rules
+from elmband.encode.state import (
+    DroppedColumn,
+    EncodedColumn,
+    EncoderState,
+    LevelsColumn,
+    NumberColumn,
+    TimeColumn,
+)
+from elmband.encode.sums import ColumnSums, NothingSums, NumberSums, added, sum_column
+from elmband.encode.target import TargetKinds, sum_target
+
+
+class TableSums(NamedTuple):
+    """Sums over all columns of a table, which may be `named`, and over its target."""
+
+    columns: dict[str, ColumnSums]
+    target: TargetKinds | None
+    named: bool
+
+
+def sum_table(rows: Iterable[RawRows], rules: Rules) -> TableSums | None:
+    """Sum up all rows with a weight above zero in one pass; None if there are none."""
+    total: TableSums | None = None
+    for part in rows:
+        keep = None if part.s is None else part.s > 0
+        if keep is None or keep.any():
+            total = _plus(total, part, rules, None if keep is None or keep.all() else keep)
+    return total
+
+
+def _plus(total: TableSums | None, part: RawRows, rules: Rules, keep: Array | None) -> TableSums:
+    s = part.s if part.s is None or keep is None else part.s[keep]
+    columns = {}
+    for name, values in part.columns.items():
+        with at(part.where, name):
+            raw = read_column(values, categorical=name in rules.categorical)
+            sums = sum_column(raw if keep is None else only(raw, keep), s)
+            columns[name] = added(None if total is None else total.columns[name], sums)
+    if part.target is None:
+        return TableSums(columns, None, part.named)
+    with at(part.where, part.target_name):
+        raw = part.target if keep is None else only(part.target, keep)
+        met = sum_target(part.target_name, raw)
+        if total is not None and total.target is not None:
+            met = total.target + met
+    return TableSums(columns, met, part.named)
+
+
+def learned(sums: TableSums, rules: Rules, parameters: dict[str, Any]) -> EncoderState:
+    """Return all that is kept of a table; a table of which nothing is left is refused."""
+    unknown = sorted(rules.categorical - set(sums.columns))
+    if unknown:
+        raise ValueError(f"categorical names {unknown[0]!r}, which is no column of the table.")
+    n_rows = _n_rows(next(iter(sums.columns.values())))
+    least = rules.least(n_rows)
+    columns = tuple(_column(name, s, rules, least) for name, s in sums.columns.items())
+    _check_left(columns, n_rows)
+    dtype = rules.dtype
+    if dtype == "auto":
+        pairs = zip(columns, sums.columns.values(), strict=True)
+        dtype = "float32" if all(_is_narrow(c, s) for c, s in pairs) else "float64"
+    target = None if sums.target is None else sums.target.learned()
+    return EncoderState(columns, sums.named, dtype, n_rows, least, target, parameters)
+
+
+def _check_left(columns: tuple[EncodedColumn, ...], n_rows: float) -> None:
+    reasons = [f"{c.name!r}, {c.reason}" for c in columns if isinstance(c, DroppedColumn)]
+    if len(reasons) == len(columns):
+        raise ValueError(
+            f"No column is left to learn from in these rows (n_samples = {n_rows:g}): "
+            f"{'; '.join(reasons[:5])}{'; ...' if len(reasons) > 5 else ''}."
+        )
+
+
+def _is_narrow(column: EncodedColumn, sums: ColumnSums) -> bool:
+    """Tell whether float32 holds the features of a column without rounding."""
+    if isinstance(column, NumberColumn) and column.varies:
+        return isinstance(sums, NumberSums) and sums.narrow
+    return not isinstance(column, TimeColumn) or not column.parts
+
+
+def _n_rows(sums: ColumnSums) -> float:
+    return sums.n if isinstance(sums, LevelSums) else sums.n / ONE
+
+
+def _column(name: str, sums: ColumnSums, rules: Rules, min_count: float) -> EncodedColumn:
+    if isinstance(sums, NothingSums):
+        return DroppedColumn(name, sums.kind, "it has no values")
+    if isinstance(sums, LevelSums):
+        return _levels(name, sums, rules, min_count)
+    varies, gaps = sums.low < sums.high, sums.missing > 0
+    if not varies.any() and not gaps:
+        return DroppedColumn(name, sums.kind, "it is constant")
+    if sums.kind in {"numbers", "durations"}:
+        return NumberColumn(name, sums.kind, sums.means[0], bool(varies[0]), gaps)
+    return _times(name, sums)
+
+
+def _times(name: str, sums: NumberSums) -> TimeColumn:
+    used = np.flatnonzero(sums.low < sums.high).tolist()
+    if sums.kind == "times of day":
+        used = [k for k in used if PARTS[k].startswith("hour")]
+    return TimeColumn(
+        name=name,
+        kind=sums.kind,
+        zone=sums.zone,
+        parts=tuple(PARTS[k] for k in used),
+        means=tuple(sums.means[k] for k in used),
+        gaps=sums.missing > 0,
+    )
+
+
+def _levels(name: str, sums: LevelSums, rules: Rules, min_count: float) -> EncodedColumn:
+    """Keep the levels with the most rows; of equal ones those that come first by name."""
+    # Fractions of weights add up to a little more or less in another order.
+    counts = {level: float(f"{count:.12g}") for level, count in sums.counts.items()}
+    frequent = [level for level, count in counts.items() if count >= min_count]
+    levels = sorted(frequent, key=lambda level: (-counts[level], level))[: rules.max_levels]
+    gaps, other = sums.missing > 0, sums.gone or len(levels) < len(counts)
+    if not levels:
+        other = False
+    if len(levels) + other + gaps < (2 if levels else 1):
+        few = f"none of its levels has {min_count:g} rows" if not levels else "it is constant"
+        return DroppedColumn(name, "text", few)
+    met = [sums.counts[level] for level in levels]
+    rest = [sums.n - sums.missing - sum(met)] * other
+    shares = tuple(count / sums.n for count in [*met, *rest, *[sums.missing] * gaps])
+    return LevelsColumn(
+        name=name,
+        levels=tuple(levels),
+        other=other,
+        gaps=gaps,
+        shares=shares,
+        seen=len(counts),
+        categorical=name in rules.categorical,
+    )

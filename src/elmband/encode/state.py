@@ -1,0 +1,228 @@
+"""What a fitted encoder knows of each column, and how that turns values into numbers.
+
+All of it is plain values in frozen classes, so that it can be stored beside a model. One rule
+holds for whatever the fit has not seen: it takes the mean of the fit in each of its columns, which
+a model that centres its inputs does not notice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from elmband._arrays import Array
+from elmband.encode.calendar import PARTS, calendar
+from elmband.encode.raw import ColumnError, Numbers, Raw, Times, Where, Words, at, of_kind
+from elmband.encode.read import read_column
+from elmband.encode.target import TargetLevels
+
+OTHER, MISSING = "=other", "=missing"
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """Numbers: their value if it `varies`, and a mark for missing ones if the fit met such."""
+
+    name: str
+    kind: str
+    mean: float
+    varies: bool
+    gaps: bool
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """What follows the name of the column in the names of its features."""
+        return ("",) * self.varies + (MISSING,) * self.gaps
+
+    def fill(self, raw: Raw, out: Array) -> None:
+        """Write the features of some rows."""
+        assert isinstance(raw, Numbers)
+        missing = raw.missing
+        if self.varies:
+            _check_range(raw.values, out.dtype)
+            out[:, 0] = raw.values
+            out[missing, 0] = self.mean
+        if self.gaps:
+            out[:, -1] = missing
+
+    def unseen(self, raw: Raw) -> int:
+        """Count missing values where there is no mark for them."""
+        return 0 if self.gaps else int(np.count_nonzero(raw.missing))
+
+
+@dataclass(frozen=True)
+class LevelsColumn:
+    """Text: a mark for each of the frequent `levels`, for all others, and for missing values.
+
+    `shares` are the parts of the rows of the fit that had each of the marks, and `seen` is the
+    number of levels that the fit met, or so many at least.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    other: bool
+    gaps: bool
+    shares: tuple[float, ...]
+    seen: int
+    categorical: bool
+    kind: ClassVar[str] = "text"
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """What follows the name of the column in the names of its features."""
+        # Levels that are called like the marks of other and missing ones are put in quotes.
+        names = (f"={level}" for level in self.levels)
+        quoted = (f"={name[1:]!r}" if name in {OTHER, MISSING} else name for name in names)
+        return (*quoted, *(OTHER,) * self.other, *(MISSING,) * self.gaps)
+
+    def places(self, raw: Words) -> Array:
+        """Return which mark each row has, -1 for none: a level that the fit did not see."""
+        known = {level: place for place, level in enumerate(self.levels)}
+        other = len(self.levels) if self.other else -1
+        absent = len(self.shares) - 1 if self.gaps else other
+        # The last one is found by the code -1.
+        table = [known.get(level, other) for level in raw.levels] + [absent]
+        return np.asarray(table)[raw.codes]
+
+    def fill(self, raw: Raw, out: Array) -> None:
+        """Write the features of some rows."""
+        assert isinstance(raw, Words)
+        if not self.levels:
+            out[:, 0] = raw.missing
+            return
+        places = self.places(raw)
+        out[...] = 0
+        out[np.arange(len(places)), places] = 1
+        unseen = places < 0
+        if unseen.any():
+            out[unseen] = self.shares
+
+    def unseen(self, raw: Raw) -> int:
+        """Count the rows that have none of the marks."""
+        assert isinstance(raw, Words)
+        return int(np.count_nonzero(self.places(raw) < 0)) if self.levels else 0
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """Dates: those of their calendar numbers that vary, and a mark for missing ones."""
+
+    name: str
+    kind: str
+    zone: str | None
+    parts: tuple[str, ...]
+    means: tuple[float, ...]
+    gaps: bool
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """What follows the name of the column in the names of its features."""
+        return (*(f"={part}" for part in self.parts), *(MISSING,) * self.gaps)
+
+    def fill(self, raw: Raw, out: Array) -> None:
+        """Write the features of some rows."""
+        assert isinstance(raw, Times)
+        n_parts = len(self.parts)
+        if n_parts:
+            places = [PARTS.index(part) for part in self.parts]
+            out[:, :n_parts] = calendar(raw.values)[:, places]
+            out[raw.missing, :n_parts] = self.means
+        if self.gaps:
+            out[:, -1] = raw.missing
+
+    def unseen(self, raw: Raw) -> int:
+        """Count missing values where there is no mark for them."""
+        return 0 if self.gaps else int(np.count_nonzero(raw.missing))
+
+
+@dataclass(frozen=True)
+class DroppedColumn:
+    """A column of which nothing is left, and why."""
+
+    name: str
+    kind: str
+    reason: str
+    endings: ClassVar[tuple[str, ...]] = ()
+
+
+UsedColumn: TypeAlias = NumberColumn | LevelsColumn | TimeColumn
+EncodedColumn: TypeAlias = UsedColumn | DroppedColumn
+
+
+@dataclass(frozen=True)
+class EncoderState:
+    """All that a fitted encoder knows.
+
+    Attributes
+    ----------
+    columns : tuple
+        One for each column of the table, in its order.
+    named : bool
+        Whether these columns had names; those of an array are found by their place.
+    dtype : str
+        Of the features.
+    n_rows : float
+        Rows of the fit, by weight.
+    min_count : float
+        Rows that a level must have had.
+    target : TargetLevels or None
+        The levels of a target that is text.
+    parameters : dict
+        Those of the encoder.
+    """
+
+    columns: tuple[EncodedColumn, ...]
+    named: bool
+    dtype: str
+    n_rows: float
+    min_count: float
+    target: TargetLevels | None
+    parameters: dict[str, Any]
+
+    @cached_property
+    def used(self) -> tuple[UsedColumn, ...]:
+        """The columns that features are made of."""
+        return tuple(c for c in self.columns if not isinstance(c, DroppedColumn))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self.names_from([column.name for column in self.columns])
+
+    def names_from(self, columns: list[str]) -> tuple[str, ...]:
+        """Return names of features that begin with these names of columns; no two are equal."""
+        count: dict[str, int] = {}
+        names = []
+        for name, column in zip(columns, self.columns, strict=True):
+            for ending in column.endings:
+                full = name + ending
+                count[full] = count.get(full, 0) + 1
+                names.append(full if count[full] == 1 else f"{full}#{count[full]}")
+        return tuple(names)
+
+    def encode(self, columns: Mapping[str, Any], where: Where, out: Array) -> None:
+        """Write the features of some rows to `out`, (n, features)."""
+        place = 0
+        for column in self.used:
+            with at(where, column.name):
+                raw = self.read(column, columns[column.name])
+                column.fill(raw, out[:, place : place + len(column.endings)])
+            place += len(column.endings)
+
+    @staticmethod
+    def read(column: UsedColumn, values: Any) -> Raw:
+        """Return values as what the fit has seen in their column."""
+        zone = column.zone if isinstance(column, TimeColumn) else None
+        categorical = isinstance(column, LevelsColumn) and column.categorical
+        return of_kind(read_column(values, categorical=categorical, zone=zone), column.kind)
+
+
+def _check_range(values: Array, dtype: Any) -> None:
+    largest = np.finfo(dtype).max
+    if dtype != np.float64 and bool((np.abs(values) > largest).any()):
+        raise ColumnError(
+            "holds numbers too large for float32, which held those of the fit; fit the encoder "
+            "with dtype='float64'."
+        )

@@ -1,0 +1,67 @@
+"""What fitted models are made of: the attributes that files hold, and of which types they are."""
+
+from inspect import get_annotations
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from elmband.classes import Labels
+from elmband.confidence import Confidence
+from elmband.encode import ENCODER_KINDS
+from elmband.estimators._thresholds import Known, Thresholds
+from elmband.estimators._triage import Usual
+from elmband.estimators._updates import Grown
+from elmband.hidden import FeatureMap, HiddenLayer
+from elmband.member import Member
+from elmband.model_file import Kinds
+from elmband.predictive import MeanStack
+from elmband.scaling import Scaling
+from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
+
+KINDS: Kinds = {
+    **{kind: {} for kind in ENCODER_KINDS},
+    Grown: {},
+    Known: dict.fromkeys(Known._fields, "n"),
+    Thresholds: {},
+    Usual: {},
+}
+"""Kinds of values that estimators have besides those of `elmband.model_file`."""
+
+_Array = np.ndarray[Any, np.dtype[np.float64]]
+
+_ATTRIBUTES: dict[str, Any] = {
+    "n_features_in_": int,
+    "feature_names_in_": Labels,
+    "_single_output": bool,
+    "_seed": int,
+    "_dtype": type,
+    "target_transform_": BoxCox | Identity | Log | Log1p | Logit,
+    "_targets": Scaling,
+    "_features": FeatureMap,
+    "_stack": MeanStack | None,
+    "hidden_": HiddenLayer,
+    "coef_": _Array,
+    "alpha_": float | _Array,
+    "members_": tuple[Member, ...],
+    "_stale": bool,
+    "covariance_": _Array,
+    "mode_error_": float,
+    "noise_hidden_": HiddenLayer,
+    "noise_coef_": _Array,
+    "noise_alpha_": float | _Array,
+    "noise_covariance_": _Array,
+    "confidence_": Confidence,
+    "_left_out": Known,
+    "_usual": Usual,
+}
+
+
+def attributes(kind: Any) -> dict[str, Any]:
+    """Return the types of the attributes of a model besides its parameters.
+
+    They are those listed here, and those that the classes of this package are annotated with.
+    Others are no part of a model.
+    """
+    own = (cls for cls in kind.__mro__ if cls.__module__.partition(".")[0] == "elmband")
+    hints = get_type_hints(kind)
+    return _ATTRIBUTES | {name: hints[name] for cls in own for name in get_annotations(cls)}

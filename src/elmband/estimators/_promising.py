@@ -1,0 +1,165 @@
+"""What a classifier that abstains is asked for, and what it promises."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from elmband import engine
+from elmband._arrays import to_numpy
+from elmband.classes import Labels
+from elmband.estimators._abstaining import Abstaining
+from elmband.estimators._request import WISHES
+from elmband.estimators._scans import check_targets, refuse_beside_scan
+from elmband.estimators._thresholds import Known, Thresholds
+from elmband.estimators._validate import check_chunk_size, check_levels
+from elmband.moments import Chunk
+from elmband.promise import Threshold
+from elmband.rows import DEFAULT_CHUNK_SIZE, chunk_slices
+from elmband.stream import Scan
+
+
+class Promising(Abstaining):
+    """Thresholds of `ELMSelectiveClassifier`."""
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether anything says which rows to answer."""
+        return self._thresholds is not None
+
+    @property
+    def thresholds_(self) -> dict[Any, Threshold | None]:
+        """The threshold of every class; None for a class that is always answered."""
+        chosen = self._chosen_or_missing()
+        return dict(zip(self.classes_.tolist(), chosen.by_class, strict=True))
+
+    @property
+    def statement_(self) -> str:
+        """What can be relied on, in words."""
+        return self._chosen_or_missing().statement(self.classes_)
+
+    def _chosen_or_missing(self) -> Thresholds:
+        """Return the thresholds for an attribute, which may be missing but not fail otherwise."""
+        try:
+            return self._chosen()
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+
+    def _chosen(self) -> Thresholds:
+        check_is_fitted(self)
+        self._check_fresh()
+        if self._thresholds is None:
+            raise ValueError(
+                "Nothing says which rows to answer: ask for a coverage, max_error, max_fpr or "
+                "min_precision, as in choose(coverage=0.5)."
+            )
+        return self._thresholds
+
+    def choose(
+        self,
+        *,
+        coverage: float | None = None,
+        max_error: float | None = None,
+        max_fpr: float | None = None,
+        min_precision: float | None = None,
+        per_class: bool | None = None,
+        pos_label: Any = None,
+    ) -> Self:
+        """Ask for something else, as in ``choose(max_error=0.01)``, without a new fit.
+
+        Thresholds come from the rows of `calibrate`, or else from training rows left out. A
+        promise holds for one wish; do not try several and keep the best. `per_class` and
+        `pos_label` stay as they are where they are not given.
+        """
+        check_is_fitted(self)
+        self._check_fresh()
+        numbers = (coverage, max_error, max_fpr, min_precision)
+        asked: dict[str, Any] = dict(zip(WISHES, numbers, strict=True))
+        if all(number is None for number in numbers):
+            raise ValueError(f"choose needs one of {', '.join(WISHES)}, as in coverage=0.5.")
+        others = {"per_class": per_class, "pos_label": pos_label}
+        asked |= {name: value for name, value in others.items() if value is not None}
+        self._decide(self._request(**asked), self._held_out)
+        for name, value in asked.items():
+            setattr(self, name, value)
+        return self
+
+    def calibrate(
+        self, X: Any, y: Any = None, *, groups: Any = None, confidence_level: float = 0.95
+    ) -> Self:
+        """Turn the threshold into a promise, by held-out rows that training did not see.
+
+        With probability `confidence_level` over the draw of these rows, the risk that was asked
+        for is kept on new rows of the same kind. Rows of a group (a photo, a patient) are not
+        independent: with `groups` the groups are counted, and the promise is for the average
+        group. Too few rows for the promise are refused with the number that is needed, and the
+        model stays as it was. A coverage is no risk, and stays an estimate.
+
+        X and y are arrays, or X is a scan; `groups` has one label for each row. Some ten bytes
+        are kept for each row, for `choose`.
+        """
+        levels = check_levels(confidence_level)
+        if not levels.single:
+            raise ValueError("calibrate takes a single confidence_level.")
+        if isinstance(X, Scan) and X.has_weights:
+            raise ValueError(
+                "A promise counts every row once: leave weight= out of the scan, or evaluate on it."
+            )
+        rows = self._judged_rows(X, y, groups).small(len(self.classes_))
+        self._decide(self._request(), (rows, levels.values[0]))
+        return self
+
+    def _judged_rows(self, X: Any, y: Any, groups: Any) -> Known:
+        """Return scores, called and true classes of held-out rows."""
+        columns = list(zip(*self._labelled(X, y, "calibrate", self._judged), strict=True))
+        score, called, true = (np.concatenate(column) for column in columns)
+        return Known(score, called, true, None, _labels_of_groups(groups, len(score)))
+
+    def _judged(self, rows: Chunk) -> tuple[Any, Any, Any]:
+        answer = self._answer(rows.X)
+        return self.confidence_(answer), answer.place, self._classes.positions(rows.Y)
+
+    def _labelled(
+        self, X: Any, y: Any, method: str, function: Callable[[Chunk], Any], weight: Any = None
+    ) -> Iterator[Any]:
+        """Yield what `function` makes of blocks of rows with known labels."""
+        X = self._new_rows(X, method)
+        self._check_fresh()
+        if isinstance(X, Scan):
+            refuse_beside_scan(y=y, sample_weight=weight)
+            check_targets(self, X, 1)
+            chunks = (chunk._replace(Y=self._named(chunk.Y)[:, 0]) for chunk in X.chunks())
+            return engine.on_chunks(function, chunks)
+        labels, n = self._known(y), int(X.shape[0])
+        if len(labels) != n:
+            raise ValueError(f"X has {n} rows, y has {len(labels)}; they must be as many.")
+        s = None if weight is None else np.asarray(to_numpy(weight), dtype=np.float64)
+        if s is not None and (s.shape != (n,) or not np.all((s >= 0) & np.isfinite(s))):
+            raise ValueError(
+                f"sample_weight must have one number of at least 0 for each of the {n} rows."
+            )
+        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+        parts = chunk_slices(n, size)
+        chunks = (Chunk(X[p, :], labels[p], None if s is None else s[p]) for p in parts)
+        return engine.on_chunks(function, chunks)
+
+    def _known(self, y: Any) -> Labels:
+        if y is None:
+            raise ValueError("y is needed: the labels of the rows.")
+        return super()._known(y)
+
+
+def _labels_of_groups(groups: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
+    """Return one label of a group for each row, or None."""
+    if groups is None:
+        return None
+    labels = np.asarray(to_numpy(groups))
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"groups must have one label for each of the {n_rows} rows; its shape is "
+            f"{labels.shape}."
+        )
+    if labels.dtype == np.object_ and len({type(label) for label in labels.tolist()}) > 1:
+        raise ValueError("groups holds missing labels or mixes types; convert them.")
+    return labels

@@ -1,0 +1,87 @@
+"""A model from elsewhere, tried out on a row: parts that do not fit together do not work."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from elmband import engine
+from elmband.hidden import FeatureMap
+
+
+class TriedModel(BaseEstimator):
+    """A model that can be tried out; one that does not work raises an exception of any kind."""
+
+    def _try_out(self) -> None:
+        """Ask about a row of zeros."""
+        n, m = self.n_features_in_, len(self._targets.mean)
+        maps = list(self._maps())
+        # Not even a row is made of features that the layers do not have.
+        if not maps or any(len(features.inputs.mean) != n for features in maps):
+            raise ValueError("features do not fit")
+        if self._single_output and m != 1:
+            raise ValueError("outputs do not fit")
+        row = np.zeros((1, n), self._dtype)
+        size = max(features.hidden.n_neurons for features in maps)
+        with engine.calm(size), np.errstate(all="ignore"):
+            _check(m, self._mean_of(row), self._means(row).reshape(1, -1))
+            if hasattr(self, "_classes"):
+                self._try_classes(row, m)
+            if hasattr(self, "_parts") and not getattr(self, "_stale", False):
+                self._try_intervals(row, m)
+        if self._grown is not None:
+            _check_grown(self._grown, n, m)
+        if self._encoder_state is not None and len(self._encoder_state.names) != n:
+            raise ValueError("the encoder does not fit")
+
+    def _maps(self) -> Iterator[FeatureMap]:
+        """Yield the hidden layers in use; attributes of an earlier fit may be there besides."""
+        if self._stack is None:
+            yield self._features
+        else:
+            yield from (member.features for member in self._stack.members)
+        if self._grown is not None:
+            yield self._grown.features
+
+    def _try_classes(self, row: Any, m: int) -> None:
+        if m != (1 if self._classes.single_output else len(self._classes.labels)):
+            raise ValueError("classes do not fit")
+        self._labels(row)
+        if self.probability_ is not None:
+            self._shares(row)
+
+    def _try_intervals(self, row: Any, m: int) -> None:
+        _check(m, *self._parts(row), *self._totals(row))
+        scores = [one.t for output in self.calibration_.outputs for one in output]
+        known = 3 * m if self.calibration_.kind != "gaussian" else len(scores)
+        if len(scores) != known or not all(map(len, scores)):
+            raise ValueError("scores do not fit")
+        if hasattr(self, "confidence_"):
+            self._try_abstention(row)
+
+    def _try_abstention(self, row: Any) -> None:
+        answer, known = self._answer(row), self._left_out
+        score = self.confidence_(answer)
+        if self._thresholds is not None:
+            self._thresholds.accepted(known.score, known.called)
+            accepted = self._thresholds.accepted(score, answer.place)
+            self._usual.reasons(answer, accepted)
+
+
+def _check(m: int, *arrays: Any) -> None:
+    """Refuse answers that are not those of one row."""
+    if any(array.shape != (1, m) for array in arrays):
+        raise ValueError("outputs do not fit")
+
+
+def _check_grown(grown: Any, n: int, m: int) -> None:
+    """Refuse sums and rows that more rows could not be added to."""
+    neurons, sample = grown.features.hidden.n_neurons, grown.sample
+    if grown.sums is not None and grown.sums.HtY.shape != (neurons, m):
+        raise ValueError("sums do not fit")
+    if sample is None:
+        return
+    keys, shapes = len(sample.keys), (sample.rows.X.shape, sample.rows.Y.shape)
+    if shapes != ((keys, n), (keys, m)):
+        raise ValueError("the sample does not fit")

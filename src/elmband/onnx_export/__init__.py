@@ -1,0 +1,97 @@
+"""Models as ONNX files, which many runtimes and languages run without elmband or Python."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from elmband.files import appearing_whole, check_writable, naming
+from elmband.onnx_export._answers import answers
+from elmband.onnx_export._fitted import Fitted
+from elmband.onnx_export._graph import Graph
+from elmband.onnx_export._proto import About, checked_opset, model_proto
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["to_onnx"]
+
+
+@overload
+def to_onnx(model: Any, path: None = None, *, opset: int | None = None) -> "ModelProto": ...
+
+
+@overload
+def to_onnx(model: Any, path: str | Path, *, opset: int | None = None) -> Path: ...
+
+
+def to_onnx(
+    model: Any, path: str | Path | None = None, *, opset: int | None = None
+) -> "ModelProto | Path":
+    """Return a fitted model as an ONNX model, or write it to a file and return its path.
+
+    The input `X` (n, n_features) has the dtype that the model was trained on, float32 or float64,
+    and so have the outputs, which are named after what Python returns:
+
+    - `ELMRegressor`: mean;
+    - `ELMIntervalRegressor`: mean, lower, upper and std, at the `confidence_level` of a second
+      input, which is 0.95 where it is left out;
+    - `ELMClassifier`: label, decision and probability;
+    - `ELMSelectiveClassifier`: the same with confidence, in float64, and accepted, if something
+      was asked for.
+
+    Answers equal those of Python but for rounding: to some 12 digits in float64, to some 5 in
+    float32. Nothing is refused and no warning given when the file runs: a row with missing or
+    infinite numbers has nan for an answer, a label that means nothing, and is not accepted; a
+    level that is not between 0 and 1 has nan for bounds; where calibration rows are too few for a
+    level, bounds are infinite. All rows of a call are in memory at once; give many in parts.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model. Functions of your own (neurons, target transforms) cannot be expressed.
+    path : str or Path, default=None
+        The file to write, which appears whole or not at all.
+    opset : int, default=None
+        Version of the operators, 17 by default, which runtimes since 2022 know.
+
+    Returns
+    -------
+    onnx.ModelProto or Path
+        The model, or the path where it was written. Its metadata name the features and classes
+        and say what the threshold means.
+
+    Examples
+    --------
+    >>> from elmband import ELMIntervalRegressor
+    >>> from elmband.datasets import make_heteroscedastic
+    >>> from elmband.onnx_export import to_onnx
+    >>> data = make_heteroscedastic(200, random_state=0)
+    >>> model = ELMIntervalRegressor(20, random_state=0).fit(data.X, data.y)
+    >>> [output.name for output in to_onnx(model).graph.output]
+    ['mean', 'lower', 'upper', 'std']
+    """
+    graph = Graph(checked_opset(opset))
+    if path is not None:
+        check_writable(Path(path))
+    fitted = Fitted.of(model)
+    answers(graph, fitted)
+    proto = model_proto(graph, _about(fitted))
+    if path is None:
+        return proto
+    with appearing_whole(Path(path)) as temporary, naming(Path(path)):
+        temporary.write_bytes(proto.SerializeToString())
+    return Path(path)
+
+
+def _about(fitted: Fitted) -> About:
+    """Return what a file says of the model it holds."""
+    notes = {"model": fitted.kind}
+    if fitted.feature_names is not None:
+        notes["features"] = json.dumps(fitted.feature_names)
+    if fitted.classes is not None:
+        notes["classes"] = json.dumps(fitted.classes.labels.tolist(), default=str)
+    elif fitted.calibration is not None:
+        notes["calibration"] = fitted.calibration.kind
+    if fitted.statement is not None:
+        notes["statement"] = fitted.statement
+    return About(f"A fitted {fitted.kind} of elmband.", notes)

@@ -1,0 +1,107 @@
+"""What a fitted model is made of: the only place that knows where models keep it."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from elmband._arrays import Array, to_numpy
+from elmband.calibrate import Calibration
+from elmband.classes import Classes
+from elmband.confidence import Confidence
+from elmband.hidden import FeatureMap
+from elmband.noise.squared import SquaredNoise
+from elmband.predictive import MeanStack, Predictive
+from elmband.probability import Probability
+from elmband.scaling import Scaling
+from elmband.transform import Transform
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted model in parts; those that its kind does not have are None.
+
+    The mean is that of a `stack`, or of one layer with `features` and `coef`. `least` are the
+    thresholds of all classes, and `statement` says what they mean.
+    """
+
+    kind: str
+    n_features: int
+    feature_names: list[str] | None
+    single_output: bool
+    targets: Scaling
+    transform: Transform
+    stack: MeanStack | None
+    features: FeatureMap | None
+    coef: Array | None
+    noise: SquaredNoise | None
+    predictive: Predictive | None
+    calibration: Calibration | None
+    symmetric: bool
+    classes: Classes | None
+    probability: tuple[Probability, ...] | None
+    confidence: Confidence | None
+    least: list[float] | None
+    statement: str | None
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Take a model apart, or say why it cannot be exported."""
+        if not hasattr(model, "_mean_of"):
+            raise ValueError(
+                f"to_onnx takes a model of elmband; got {type(model).__name__}. Export the steps "
+                "of a Pipeline one by one."
+            )
+        check_is_fitted(model)
+        state = vars(model)
+        if state.get("_stale", False):
+            raise ValueError(
+                "Noise, covariance and calibration are older than the mean, to which rows were "
+                "added; call refresh before to_onnx."
+            )
+        if "_classes" in state and state.get("probability_") is None:
+            raise ValueError(
+                "Probabilities are older than the model, which rows were added to; call refresh "
+                "before to_onnx."
+            )
+        names, thresholds = state.get("feature_names_in_"), state.get("_thresholds")
+        stack = state["_stack"]
+        return cls(
+            kind=type(model).__name__,
+            n_features=int(state["n_features_in_"]),
+            feature_names=None if names is None else [str(name) for name in names],
+            single_output=bool(state["_single_output"]),
+            targets=state["_targets"],
+            transform=state["target_transform_"],
+            stack=stack,
+            features=None if stack is not None else state["_features"],
+            coef=None if stack is not None else state["coef_"],
+            noise=state.get("_noise"),
+            predictive=state.get("_predictive"),
+            calibration=state.get("calibration_"),
+            symmetric=bool(state.get("symmetric", True)),
+            classes=state.get("_classes"),
+            probability=state.get("probability_"),
+            confidence=state.get("confidence_"),
+            least=None if thresholds is None else _least(thresholds),
+            statement=None if thresholds is None else model.statement_,
+        )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of inputs, products and outputs."""
+        features = self.features if self.stack is None else self.stack.members[0].features
+        assert features is not None
+        dtype: np.dtype[Any] = to_numpy(features.inputs.mean).dtype
+        return dtype
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of targets."""
+        return int(self.targets.mean.shape[0])
+
+
+def _least(thresholds: Any) -> list[float]:
+    """Return the least confidence of each class that is answered."""
+    return [-np.inf if t is None else float(t.value) for t in thresholds.by_class]

@@ -1,0 +1,74 @@
+"""Intervals and standard deviations in the units of y."""
+
+import math
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from elmband._arrays import to_numpy
+from elmband.onnx_export._fitted import Fitted
+from elmband.onnx_export._graph import DOUBLE, Tensor, where
+from elmband.onnx_export._mean import mean_of
+from elmband.onnx_export._multipliers import Multipliers, multipliers
+from elmband.onnx_export._noise import Totals, variance_totals
+from elmband.onnx_export._units import in_units
+from elmband.transform import Identity
+
+# The share of a normal distribution within one standard deviation, 68.27 %.
+_ONE_DEVIATION = math.erf(math.sqrt(0.5))
+
+
+class Intervals(NamedTuple):
+    """Mean, bounds and standard deviation, each (n, m)."""
+
+    mean: Tensor
+    lower: Tensor
+    upper: Tensor
+    std: Tensor
+
+
+def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
+    """Return what an interval model answers at a level (1,)."""
+    assert fitted.calibration is not None
+    mean = mean_of(X, fitted)
+    totals = variance_totals(X, mean, fitted)
+    z = multipliers(level, fitted.calibration, symmetric=fitted.symmetric)
+    lower, upper = _bounds(mean, totals, z, fitted)
+    return Intervals(in_units(mean, fitted), lower, upper, _std(mean, totals, fitted))
+
+
+def _bounds(mean: Tensor, totals: Totals, z: Multipliers, fitted: Fitted) -> tuple[Tensor, Tensor]:
+    below, above = totals.below, totals.above
+    if fitted.symmetric:
+        below = above = totals.both
+    mean = mean.to(DOUBLE)
+    lower = mean - below.apply("Sqrt") * z.low
+    upper = mean + above.apply("Sqrt") * z.high
+    return in_units(lower, fitted), in_units(upper, fitted)
+
+
+def _std(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:
+    """Return the standard deviation; with a transform, half the width of an interval of one."""
+    assert fitted.calibration is not None
+    outputs = range(fitted.n_outputs)
+    if isinstance(fitted.transform, Identity):
+        factors = [fitted.calibration.std(j) for j in outputs]
+        scale = to_numpy(fitted.targets.scale).astype(DOUBLE)
+        return (totals.both.apply("Sqrt") * factors * scale).to(fitted.dtype)
+    with warnings.catch_warnings():
+        # Too few rows for a guarantee are told of where intervals are asked for.
+        warnings.simplefilter("ignore")
+        pairs = [_one_deviation(fitted, j) for j in outputs]
+    low, high = (totals.both.beside(z) for z in np.array(pairs).T)
+    lower, upper = _bounds(mean, totals, Multipliers(low, high), fitted)
+    # Both bounds may lie at the same infinite end of the range.
+    lower = where(upper.apply("IsInf", dtype=np.dtype(np.bool_)), 0.0, lower)
+    return (upper - lower).apply("Abs") * 0.5
+
+
+def _one_deviation(fitted: Fitted, output: int) -> tuple[float, float]:
+    assert fitted.calibration is not None
+    if fitted.symmetric:
+        return (fitted.calibration.symmetric(_ONE_DEVIATION, output),) * 2
+    return fitted.calibration.tails(_ONE_DEVIATION, output)

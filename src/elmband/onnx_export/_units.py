@@ -1,0 +1,72 @@
+"""Standardised targets back to the units of y, through the inverse of their transform."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from elmband._arrays import to_numpy
+from elmband.onnx_export._fitted import Fitted
+from elmband.onnx_export._functions import expm1, log1p, positive
+from elmband.onnx_export._graph import DOUBLE, Tensor, joined, where
+from elmband.transform import _SMALLEST_SHAPE, BoxCox, Identity, Log, Log1p, Logit, Transform
+
+# A little less than the logarithm of the largest number: that itself may round up.
+_LIMIT = math.log(np.finfo(np.float64).max) * (1 - 1e-6)
+
+
+def in_units(T: Tensor, fitted: Fitted) -> Tensor:
+    """Return standardised means or bounds (n, m) in the units of y, transformed back."""
+    scale, centre = (
+        to_numpy(a).astype(DOUBLE) for a in (fitted.targets.scale, fitted.targets.mean)
+    )
+    return _inverse(fitted.transform, T.to(DOUBLE) * scale + centre).to(fitted.dtype)
+
+
+def _inverse(transform: Transform, T: Tensor) -> Tensor:
+    if isinstance(transform, Identity):
+        return T
+    if isinstance(transform, Log):
+        return _large(_exp, T)
+    if isinstance(transform, Log1p):
+        return _large(expm1, positive(T))
+    if isinstance(transform, Logit):
+        return _between(T, transform)
+    if isinstance(transform, BoxCox):
+        return _box_cox(T, transform)
+    raise ValueError(
+        "target_transform is a pair of your own functions, which operators of ONNX cannot "
+        "express; train with a transform that has a name."
+    )
+
+
+def _exp(T: Tensor) -> Tensor:
+    return T.apply("Exp")
+
+
+def _large(function: Callable[[Tensor], Tensor], T: Tensor) -> Tensor:
+    """Return exp or expm1 of T, infinite where that is too large."""
+    return where(T > _LIMIT, math.inf, function(T.apply("Min", _LIMIT)))
+
+
+def _between(T: Tensor, bounds: Logit) -> Tensor:
+    """Return low + (high - low) / (1 + exp(-T)), counted from the nearer bound."""
+    odds = (-T.apply("Abs")).apply("Exp")
+    step = odds / (odds + 1.0) * (bounds.high - bounds.low)
+    return where(T < 0.0, step + bounds.low, bounds.high - step)
+
+
+def _box_cox(T: Tensor, transform: BoxCox) -> Tensor:
+    """Return g · (1 + λT)^(1/λ) of every output."""
+    columns = T.split(len(transform.shape))
+    straight = [_straight(t, lam) for t, lam in zip(columns, transform.shape, strict=True)]
+    return _large(_exp, joined(straight) + np.asarray(transform.log_centre))
+
+
+def _straight(t: Tensor, lam: float) -> Tensor:
+    """Return log(1 + λt) / λ, infinite past the end of the range."""
+    if abs(lam) <= _SMALLEST_SHAPE:
+        return t
+    bent = t * lam
+    inside = bent > -1.0
+    return where(inside, log1p(where(inside, bent, 0.0)), -math.inf) / lam

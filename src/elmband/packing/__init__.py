@@ -1,0 +1,12 @@
+"""Values taken apart into arrays and a tree of plain text, and put together again.
+
+Only kinds that the reader names are ever made, from their own fields and of the types that these
+are annotated with: nothing in a file can name code to be run. Objects and arrays that are met
+several times are stored once.
+"""
+
+from elmband.packing.hints import Shapes, fits
+from elmband.packing.packer import Arrays, Packer, UnknownKindError, digest
+from elmband.packing.unpacker import Unpacker
+
+__all__ = ["Arrays", "Packer", "Shapes", "UnknownKindError", "Unpacker", "digest", "fits"]

@@ -1,0 +1,259 @@
+"""Charts, as Vega-Lite specifications without data.
+
+The page puts the rows of its own data into them. Colours are variables of its style sheet, so that
+charts follow dark mode and print.
+"""
+
+from typing import Any
+
+Spec = dict[str, Any]
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_INK, _MUTED, _GRID = "var(--ink)", "var(--muted)", "var(--grid)"
+_FIRST, _SECOND, _SOFT = "var(--first)", "var(--second)", "var(--soft)"
+# The height of a bar with the space around it.
+_STEP: Spec = {"step": 28}
+_DASHED: Spec = {"strokeWidth": 1.5, "strokeDash": [4, 4]}
+_DOT: Spec = {"type": "point", "filled": True, "size": 70, "opacity": 1}
+_BAR: Spec = {"type": "bar", "height": {"band": 0.7}}
+
+_CONFIG: Spec = {
+    "font": _FONT,
+    "background": "transparent",
+    # The page itself says what a chart shows.
+    "aria": False,
+    "view": {"stroke": "transparent"},
+    "axis": {
+        "labelColor": _MUTED,
+        "titleColor": _MUTED,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "gridColor": _GRID,
+        "domain": False,
+        "ticks": False,
+        "labelPadding": 8,
+        "labelFlush": False,
+        "labelOverlap": True,
+    },
+    "legend": {
+        "orient": "top",
+        "title": None,
+        "labelColor": _INK,
+        "labelFontSize": 12,
+        "symbolType": "square",
+        "labelLimit": 300,
+    },
+}
+
+
+def interval_charts(level: float, unit: str, start: int, error: float) -> dict[str, Spec]:
+    """Return the charts of a page on intervals.
+
+    The slider begins at the point `start`; the `error` is that of all rows.
+    """
+    held = "share of intervals that held"
+    return {
+        "levels": _diagonal("promise.levels", ("level", "held"), ("promised", held)),
+        "groups": _dots("groups.rows", "held", level, held),
+        "widths": _along(_widths(unit)),
+        "held": _along(_dots("bins", "held", level, held)),
+        "people": _people("mean error", unit, ",.3~r", start, error),
+        "parts": _parts(),
+    }
+
+
+def class_charts(share: float, start: int, *, abstains: bool) -> dict[str, Spec]:
+    """Return the charts of a page on classes; `share` is that of right labels among all."""
+    right = "share of labels that are right"
+    charts = {
+        "probability": _diagonal(
+            "probability.bins", ("said", "true"), ("probability said", "share that came true")
+        ),
+        "groups": _dots("groups.rows", "right", share, right),
+        "right": _along(_dots("bins", "right", share, right)),
+        "people": _people("wrong answers", "", ".2~%", start, 1 - share),
+    }
+    if abstains:
+        charts["answered"] = _along(_answered())
+    return charts
+
+
+def _spec(rows: str, height: Any, **rest: Any) -> Spec:
+    """Return a chart of the rows that lie in the data of the page under this path."""
+    return {
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"name": "rows"},
+        "usermeta": {"rows": rows},
+        "config": _CONFIG,
+        **rest,
+    }
+
+
+def _along(spec: Spec, *more: Spec) -> Spec:
+    """Show the bins of one feature, which can be changed."""
+    only = {"filter": "datum.feature === feature"}
+    return {**spec, "params": [{"name": "feature", "value": 0}], "transform": [only, *more]}
+
+
+def _share(field: str, title: str, **scale: Any) -> Spec:
+    axis = {"format": "%", "title": title, "tickCount": 5}
+    return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+
+
+def _places() -> Spec:
+    """Return labels one below the other, in the order of the data."""
+    axis = {"labelLimit": 150, "labelColor": _INK, "title": None}
+    return {"field": "label", "type": "nominal", "sort": None, "axis": axis}
+
+
+def _tips(*fields: tuple[str, str, str | None]) -> list[Spec]:
+    return [
+        {"field": field, "title": title, **({"format": form} if form else {})}
+        for field, title, form in fields
+    ]
+
+
+_RANGE = (("low", "at least", ".1%"), ("high", "at most", ".1%"), ("n", "rows", ","))
+
+
+def _diagonal(rows: str, fields: tuple[str, str], titles: tuple[str, str]) -> Spec:
+    """Draw what was said against what came true; both are the same on the diagonal."""
+    whole = {"domain": [0, 1]}
+    x, y, low = (
+        _share(field, title, **whole)
+        for field, title in ((fields[0], titles[0]), (fields[1], titles[1]), ("low", titles[1]))
+    )
+    ends = {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}
+    straight = {name: {"field": name, "type": "quantitative"} for name in ("x", "y")}
+    tips = _tips((fields[0], titles[0], ".1%"), (fields[1], titles[1], ".1%"), *_RANGE[:2])
+    layers = [
+        {"data": ends, "mark": {"type": "line", "color": _MUTED, **_DASHED}, "encoding": straight},
+        {
+            "mark": {"type": "rule", "color": _FIRST, "strokeWidth": 2},
+            "encoding": {"x": x, "y": low, "y2": {"field": "high"}},
+        },
+        {"mark": {**_DOT, "color": _FIRST}, "encoding": {"x": x, "y": y, "tooltip": tips}},
+    ]
+    return _spec(rows, 320, layer=layers)
+
+
+def _dots(rows: str, field: str, level: float, title: str) -> Spec:
+    """Draw shares with their uncertainty, one below the other, beside a line at `level`."""
+    x, low, promised = (_share(name, title, zero=False) for name in (field, "low", "level"))
+    tips = _tips(("label", "where", None), (field, title, ".1%"), *_RANGE)
+    layers = [
+        {
+            "data": {"values": [{"level": level}]},
+            "mark": {"type": "rule", "color": _SECOND, **_DASHED},
+            "encoding": {"x": promised},
+        },
+        {
+            "mark": {"type": "rule", "color": _FIRST, "strokeWidth": 2},
+            "encoding": {"y": _places(), "x": low, "x2": {"field": "high"}},
+        },
+        {
+            "mark": {**_DOT, "color": _FIRST},
+            "encoding": {"y": _places(), "x": x, "tooltip": tips},
+        },
+    ]
+    return _spec(rows, _STEP, layer=layers)
+
+
+def _widths(unit: str) -> Spec:
+    """Draw widths as bars and errors as dots on the same axis."""
+    width, error = "typical width of an interval", "typical error"
+    colour = {
+        "type": "nominal",
+        "scale": {"domain": [width, error], "range": [_SOFT, _SECOND]},
+        "legend": {"orient": "bottom", "columns": 1},
+    }
+    across = {"type": "quantitative", "axis": {"title": unit, "tickCount": 5}}
+    tips = _tips(
+        ("label", "where", None),
+        ("width", width, ",.3~r"),
+        ("error", error, ",.3~r"),
+        ("n", "rows", ","),
+    )
+    layers = [
+        {
+            "mark": mark,
+            "encoding": {
+                "y": _places(),
+                "x": {"field": field, **across},
+                "color": {"datum": name, **colour},
+                "tooltip": tips,
+            },
+        }
+        for field, name, mark in (("width", width, _BAR), ("error", error, _DOT))
+    ]
+    return _spec("bins", _STEP, layer=layers)
+
+
+def _answered() -> Spec:
+    """Draw the share of rows that are answered."""
+    title = "share of rows that are answered"
+    tips = _tips(
+        ("label", "where", None),
+        ("answered", title, ".1%"),
+        ("error", "of these wrong", ".2%"),
+        ("n", "rows", ","),
+    )
+    encoding = {"y": _places(), "x": _share("answered", title, domain=[0, 1]), "tooltip": tips}
+    return _spec("bins", _STEP, mark={**_BAR, "color": _SOFT}, encoding=encoding)
+
+
+def _parts() -> Spec:
+    """Draw both parts of the variance, which add up to all of it."""
+    noise, unknown = "noise in the data", "too little data"
+    fold = {"fold": ["noise", "unknown"], "as": ["part", "share"]}
+    words = {"calculate": f"datum.part === 'noise' ? '{noise}' : '{unknown}'", "as": "what"}
+    encoding = {
+        "y": _places(),
+        "x": {**_share("share", "share of the uncertainty", domain=[0, 1]), "stack": "zero"},
+        "color": {
+            "field": "what",
+            "type": "nominal",
+            "scale": {"domain": [noise, unknown], "range": [_SOFT, _FIRST]},
+        },
+        "order": {"field": "what", "sort": "ascending"},
+        "tooltip": _tips(
+            ("label", "where", None), ("what", "part", None), ("share", "share", ".1%")
+        ),
+    }
+    return _along(_spec("bins", _STEP, mark=_BAR, encoding=encoding), fold, words)
+
+
+def _people(name: str, unit: str, form: str, start: int, error: float) -> Spec:
+    """Draw the error of the answered rows against their share, with a mark that can be moved.
+
+    A line at the `error` of all rows is what answering rows at random would give.
+    """
+    x = _share("share", "rows answered", domain=[0, 1])
+    title = f"{name}, {unit}" if unit else name
+    y: Spec = {"field": "error", "type": "quantitative", "title": title}
+    y["axis"] = {"format": ".2~%"} if "%" in form else {}
+    tips = _tips(("share", "rows answered", ".1%"), ("error", name, form))
+    here: Spec = {"transform": [{"filter": "datum.at === at"}]}
+    layers: list[Spec] = [
+        {
+            "data": {"values": [{"error": error}]},
+            "mark": {"type": "rule", "color": _MUTED, **_DASHED},
+            "encoding": {"y": y},
+        },
+        {
+            "mark": {"type": "line", "color": _FIRST, "strokeWidth": 2.5},
+            "encoding": {"x": x, "y": y},
+        },
+        {**here, "mark": {"type": "rule", "color": _SECOND, **_DASHED}, "encoding": {"x": x}},
+        {**here, "mark": {**_DOT, "color": _SECOND, "size": 160}, "encoding": {"x": x, "y": y}},
+        # Points that nobody sees, large enough to be met by a pointer.
+        {
+            "mark": {**_DOT, "size": 200, "opacity": 0},
+            "encoding": {"x": x, "y": y, "tooltip": tips},
+        },
+    ]
+    return _spec("people.points", 280, params=[{"name": "at", "value": start}], layer=layers)

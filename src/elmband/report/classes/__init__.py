@@ -1,0 +1,1 @@
+"""Sections on a model of classes, which knows how certain its labels are."""

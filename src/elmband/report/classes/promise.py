@@ -1,0 +1,72 @@
+"""What a model that abstains was asked for, and what it does on these rows."""
+
+from typing import Any
+
+from elmband.report.classes.seen import Plan, Seen
+from elmband.report.shares import Share, Verdict
+
+_WISHES = ("coverage", "max_error", "max_fpr", "min_precision")
+
+
+def promise(plan: Plan, seen: Seen) -> dict[str, Any] | None:
+    """Return the statement of the model and what was measured; None where all rows are answered."""
+    if not plan.abstains:
+        return None
+    counts = seen.counts(len(plan.labels))
+    n, answered = float(counts.sum()), float(counts[:, :, 1].sum())
+    wrong = answered - float(counts[:, :, 1].trace())
+    share, error = Share.of(answered, n), Share.of(wrong, answered)
+    found = {
+        "statement": plan.model.statement_.split("\n"),
+        "answered": share.share,
+        "answered_low": share.low,
+        "answered_high": share.high,
+        "n_answered": round(answered),
+        "error": error.share,
+        "low": error.low,
+        "high": error.high,
+        "n_wrong": round(wrong),
+        **_asked(plan),
+    }
+    false, precision = _false_positives(plan, counts), _wrongly_called(plan, counts)
+    found["fpr"] = None if false is None else false.share
+    found["precision"] = None if precision is None else 1 - precision.share
+    found["verdict"] = _verdict(found, error, false, precision)
+    return found
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    """Return the wish and its number."""
+    for wish in _WISHES:
+        value = getattr(plan.model, wish)
+        if value is not None:
+            return {"wish": wish, "limit": float(value)}
+    raise AssertionError("a model that abstains was asked for something")
+
+
+def _false_positives(plan: Plan, counts: Any) -> Share | None:
+    """Return rows answered as positive that are not, of all rows that are not."""
+    p = plan.positive
+    if p is None:
+        return None
+    false = float(counts[:, p, 1].sum() - counts[p, p, 1])
+    return Share.of(false, float(counts.sum() - counts[p].sum()))
+
+
+def _wrongly_called(plan: Plan, counts: Any) -> Share | None:
+    """Return rows answered as positive that are not, of all that are answered so."""
+    p = plan.positive
+    if p is None:
+        return None
+    called = float(counts[:, p, 1].sum())
+    return Share.of(called - float(counts[p, p, 1]), called)
+
+
+def _verdict(found: Any, error: Share, false: Share | None, called: Share | None) -> Verdict | None:
+    if found["wish"] == "coverage":
+        return None
+    if found["wish"] == "max_error":
+        return error.below(found["limit"])
+    if found["wish"] == "max_fpr" and false is not None:
+        return false.below(found["limit"])
+    return None if called is None else called.below(1 - found["limit"])

@@ -1,0 +1,42 @@
+"""All numbers of the page on a classifier."""
+
+from functools import partial
+from typing import Any
+
+from elmband.progress import Bar
+from elmband.report.classes.people import people
+from elmband.report.classes.promise import promise
+from elmband.report.classes.right import probability, right
+from elmband.report.classes.seen import count_block, make_plan, seen
+from elmband.report.classes.single import single_rows
+from elmband.report.classes.trust import bins, features, groups
+from elmband.report.look import Look
+from elmband.report.rows import LabelledRows, total
+from elmband.report.single import N_SHOWN
+
+
+def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) -> dict[str, Any]:
+    """Count all rows, and return one value for each section."""
+    plan = make_plan(model, rows.axes, look.drawn)
+    found = seen(total(rows, partial(count_block, plan), bar, "predictions"))
+    lines = bins(plan, found)
+    split = None
+    if found.groups is not None and rows.groups is not None:
+        split = groups(found.groups, rows.groups.name)
+    kept = promise(plan, found)
+    positive = plan.positive
+    return {
+        "labels": plan.labels,
+        "n_classes": len(plan.labels),
+        "positive": None if positive is None else plan.labels[positive],
+        "promise": kept,
+        "right": right(plan, found),
+        "probability": probability(plan, found),
+        "groups": split,
+        "features": features(plan, lines),
+        "bins": lines,
+        "people": people(plan, found, None if kept is None else kept["answered"]),
+        "shown": [axis.name for axis in plan.features.axes[:N_SHOWN]],
+        "misses": single_rows(plan, found.worst),
+        "unsure": single_rows(plan, found.unsure),
+    }

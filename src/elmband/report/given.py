@@ -1,0 +1,111 @@
+"""What a user hands over, checked: a model of a kind that can be reported on, and its rows."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from elmband._arrays import to_numpy
+from elmband.encode import EncoderState
+from elmband.estimators import ELMClassifier, ELMIntervalRegressor
+from elmband.estimators._scans import check_targets
+from elmband.estimators._validate import held_out_rows
+from elmband.report.axes import axes_of
+from elmband.report.groups import Labels, find_groups
+from elmband.report.rows import LabelledRows
+from elmband.stream import Scan
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is no fitted model of one target."""
+    if not isinstance(model, ELMIntervalRegressor | ELMClassifier):
+        raise ValueError(
+            "A report needs a model that knows its uncertainty: ELMIntervalRegressor, "
+            f"ELMClassifier or ELMSelectiveClassifier; got {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    several = (
+        model._classes.multilabel  # noqa: SLF001
+        if isinstance(model, ELMClassifier)
+        else int(model._targets.mean.shape[0]) > 1  # noqa: SLF001
+    )
+    if several:
+        raise ValueError(
+            "A report is on one target, but the model predicts several: train a model for each."
+        )
+
+
+def labelled_rows(model: Any, data: Any, group: Any) -> LabelledRows:
+    """Return the rows of a scan or of a pair (X, y), with their groups."""
+    if isinstance(data, Scan):
+        return _of_scan(model, data, group)
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        raise ValueError(
+            f"data is of type {type(data).__name__}; give scan(..., target=) or a pair (X, y)."
+        )
+    names, target = _column_names(data[0]), getattr(data[1], "name", None)
+    X = model._new_rows(data[0], "write_report")  # noqa: SLF001
+    y = _targets(model, X, data[1])
+    known = _names(model, names, int(X.shape[1]))
+    axes = axes_of(known, encoder_state(model))
+    groups = find_groups(group, known, axes, len(y))
+    return LabelledRows((X, y), _same, axes, _called(target), groups)
+
+
+def _of_scan(model: Any, data: Scan, group: Any) -> LabelledRows:
+    data = model._new_rows(data, "write_report")  # noqa: SLF001
+    check_targets(model, data, 1)
+    if data.has_weights:
+        raise ValueError(
+            "Rows of a report count alike, and have a number each: leave weight= out of the scan."
+        )
+    names = _names(model, data.feature_names, data.n_features)
+    target = None if data.target_names is None else data.target_names[0]
+    axes = axes_of(names, encoder_state(model))
+    groups = find_groups(group, names, axes, None)
+    decode = partial(_places, model) if isinstance(model, ELMClassifier) else _same
+    return LabelledRows(data, decode, axes, _called(target), groups)
+
+
+def _places(model: Any, y: Labels) -> Labels:
+    """Return the places of classes for targets of a scan."""
+    labels = model._named(y)  # noqa: SLF001 (an encoder may have put numbers in place of text)
+    return np.asarray(model._classes.positions(labels))  # noqa: SLF001
+
+
+def encoder_state(model: Any) -> EncoderState | None:
+    """Return what made numbers of the tables that the model was trained on."""
+    return getattr(model, "_encoder_state", None)
+
+
+def _targets(model: Any, X: Any, y: Any) -> Labels:
+    """Return targets as numbers: those of a regressor, or the places of classes."""
+    if not isinstance(model, ELMClassifier):
+        return to_numpy(held_out_rows(X, y, None, 1)[0])[:, 0]
+    if y is None:
+        raise ValueError("y is needed: the labels of the rows.")
+    labels = model._known(y)  # noqa: SLF001
+    if len(labels) != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}; they must be as many.")
+    return np.asarray(model._classes.positions(labels))  # noqa: SLF001
+
+
+def _same(y: Labels) -> Labels:
+    return y
+
+
+def _column_names(X: Any) -> tuple[str, ...] | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else tuple(str(name) for name in columns)
+
+
+def _names(model: Any, names: tuple[str, ...] | None, count: int) -> tuple[str, ...]:
+    known = getattr(model, "feature_names_in_", names)
+    if known is None:
+        return tuple(f"column {j}" for j in range(count))
+    return tuple(str(name) for name in known)
+
+
+def _called(target: Any) -> str:
+    return "the target" if target is None or str(target) == "" else str(target)

@@ -1,0 +1,1 @@
+"""Sections on a model of numbers, whose every prediction has an interval."""

@@ -1,0 +1,89 @@
+"""Where the model can be trusted: widths, errors and coverage along every feature."""
+
+from typing import Any
+
+import numpy as np
+
+from elmband.report.intervals.seen import Plan, Seen
+from elmband.report.shares import Share
+from elmband.report.wording import number, percent
+
+
+def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
+    """Return one line for every bin of every feature; bins without rows are left out."""
+    width = plan.widths.medians(seen.widths.sums)
+    error = plan.errors.medians(seen.errors.sums)
+    lines = []
+    for cell, (feature, place) in enumerate(plan.features.owners):
+        n, held, absolute, noise, unknown = (float(value) for value in seen.bins.sums[cell])
+        if n == 0:
+            continue
+        measured = Share.of(held, n)
+        low, high = float(seen.spans.low[cell]), float(seen.spans.high[cell])
+        lines.append(
+            {
+                "feature": feature,
+                "bin": place,
+                "label": plan.features.axes[feature].label(low, high),
+                "from": low,
+                "to": high,
+                "n": round(n),
+                "width": float(width[cell]),
+                "error": float(error[cell]),
+                "mean_error": absolute / n,
+                "held": measured.share,
+                "low": measured.low,
+                "high": measured.high,
+                "broken": Share.falls_short(held, n, plan.level),
+                "noise": noise / n,
+                "unknown": unknown / n,
+            }
+        )
+    return lines
+
+
+def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[str, Any]]:
+    """Return what can be said of every feature, in a sentence each."""
+    found = []
+    for k, axis in enumerate(plan.features.axes):
+        mine = [line for line in lines if line["feature"] == k]
+        narrow = min(mine, key=lambda line: line["width"])
+        wide = max(mine, key=lambda line: line["width"])
+        least = min(mine, key=lambda line: line["high"])
+        found.append(
+            {
+                "name": axis.name,
+                "narrow": narrow,
+                "wide": wide,
+                "ratio": wide["width"] / narrow["width"] if narrow["width"] else np.inf,
+                "least": least,
+                "sentence": _sentence(axis.name, narrow, wide, least, unit),
+            }
+        )
+    return found
+
+
+def overall(plan: Plan, seen: Seen) -> dict[str, float]:
+    """Return the median width and error of all rows: bins of any one feature are all of them."""
+    first = slice(0, plan.features.counts[0])
+    return {
+        "width": float(plan.widths.medians(seen.widths.sums[first].sum(axis=0)[None])[0]),
+        "error": float(plan.errors.medians(seen.errors.sums[first].sum(axis=0)[None])[0]),
+    }
+
+
+def _sentence(name: str, narrow: Any, wide: Any, least: Any, unit: str) -> str:
+    if narrow is wide:
+        return f"{name} is the same in all rows, and tells nothing."
+    text = (
+        f"Intervals are narrowest where {name} is {narrow['label']} (typically "
+        f"{number(narrow['width'])}{unit} wide, error {number(narrow['error'])}{unit}) and widest "
+        f"where it is {wide['label']} ({number(wide['width'])}{unit} wide, error "
+        f"{number(wide['error'])}{unit})."
+    )
+    if least["broken"]:
+        text += (
+            f" Beware where {name} is {least['label']}: only {percent(least['held'])} of the "
+            "intervals held."
+        )
+    return text

@@ -1,0 +1,90 @@
+"""The first pass: how many rows there are, what ranges they span, and a sample of them.
+
+Edges of bins come from the sample. All that is counted between these edges is counted on all rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.moments import Moments
+from elmband.report.rows import Block
+from elmband.report.tallies import Span
+from elmband.scaling import ColumnMoments, column_moments
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Keys = np.ndarray[Any, np.dtype[np.uint64]]
+
+MOST_ROWS = 20_000
+_MOST_BYTES = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Moments):
+    """The rows whose numbers have the smallest keys: a uniform sample, whatever the chunks."""
+
+    size: int
+    keys: Keys
+    X: Array
+    y: np.ndarray[Any, Any]
+
+    def __add__(self, other: Self) -> Self:
+        keys = np.concatenate([self.keys, other.keys])
+        X = namespace(self.X).concat([self.X, other.X], axis=0)
+        return type(self)(self.size, keys, X, np.concatenate([self.y, other.y])).cut()
+
+    def cut(self) -> Self:
+        """Keep no more rows than `size`, in the order in which they came."""
+        if len(self.keys) <= self.size:
+            return self
+        kept = np.sort(np.argpartition(self.keys, self.size)[: self.size])
+        xp = namespace(self.X)
+        X = xp.take(self.X, place(kept, self.X, xp.int64), axis=0)
+        return type(self)(self.size, self.keys[kept], X, self.y[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Look(Moments):
+    """Sums and ranges of features and target, and a sample."""
+
+    features: ColumnMoments
+    ranges: Span
+    target: ColumnMoments
+    target_range: Span
+    drawn: Drawn
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return round(self.features.n)
+
+
+def look(block: Block) -> Look:
+    """Look at a block."""
+    # In one order of memory, so that sums over frames and files agree to the last digit.
+    X = np.ascontiguousarray(to_numpy(double(block.X)))
+    y = block.y[:, None].astype(np.float64)
+    size = sample_size(X.shape[1])
+    drawn = Drawn(size, row_keys(block.numbers), block.X, block.y).cut()
+    return Look(
+        column_moments(X, None),
+        Span(X.min(axis=0), X.max(axis=0)),
+        column_moments(y, None),
+        Span(y.min(axis=0), y.max(axis=0)),
+        drawn,
+    )
+
+
+def sample_size(n_features: int) -> int:
+    """Return the number of rows to draw, fewer where they are long."""
+    return min(MOST_ROWS, max(_MOST_BYTES // (8 * n_features), 1000))
+
+
+def row_keys(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Keys:
+    """Mix row numbers to 64 random bits, by splitmix64."""
+    key: Keys = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    return key ^ (key >> np.uint64(31))

@@ -1,0 +1,129 @@
+"""The page: a template filled with numbers, charts, and all that they need to be drawn."""
+
+import math
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from importlib.util import find_spec
+from typing import Any
+
+from elmband.report import wording
+from elmband.report.charts import class_charts, interval_charts
+
+_FOLDER = "page"
+
+
+def require_extra() -> None:
+    """Say what is missing before rows are read."""
+    missing = [name for name in ("jinja2", "vl_convert") if find_spec(name) is None]
+    if missing:
+        raise ImportError(
+            f"a report needs {' and '.join(missing)}: pip install 'elmband[report]'",
+            name=missing[0],
+        )
+
+
+def page(content: dict[str, Any]) -> str:
+    """Return the whole page.
+
+    All text from data is escaped. Besides, the page's own policy lets no script run but the two
+    that are named by their hash, and no request leave it.
+    """
+    from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415 (an optional dependency)
+
+    content = finite(content)
+    library, script = _library(), _file("page.js")
+    template = _environment().get_template(f"{content['kind']}.html")
+    text: str = template.render(
+        **content,
+        content_json=htmlsafe_json_dumps(content, allow_nan=False),
+        charts_json=htmlsafe_json_dumps(charts(content)),
+        style=_file("page.css"),
+        library=library,
+        script=script,
+        hashes=" ".join(f"'sha256-{_hash(text)}'" for text in (library, script)),
+    )
+    return text
+
+
+def charts(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the charts of a page; that of groups only where there are some.
+
+    They are compiled here, so that the page need not know how.
+    """
+    from vl_convert import vegalite_to_vega  # noqa: PLC0415 (an optional dependency)
+
+    made = _interval_charts(content) if content["kind"] == "intervals" else _class_charts(content)
+    return {
+        name: vegalite_to_vega(spec)
+        for name, spec in made.items()
+        if name != "groups" or content["groups"]
+    }
+
+
+def _interval_charts(content: dict[str, Any]) -> dict[str, Any]:
+    people = content["people"]
+    at = 0 if people["start"] is None else people["start"]["at"]
+    unit = content["unit"] or content["target"]
+    return interval_charts(content["level"], unit, at, people["error"])
+
+
+def _class_charts(content: dict[str, Any]) -> dict[str, Any]:
+    at, right = content["people"]["start"]["at"], content["right"]["share"]
+    return class_charts(right, at, abstains=content["promise"] is not None)
+
+
+def finite(value: Any) -> Any:
+    """Replace what JSON has no numbers for: NaN and infinite values become null."""
+    if isinstance(value, dict):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        loader=PackageLoader("elmband.report", _FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for name in ("number", "percent", "hundred", "points", "count", "plain"):
+        environment.filters[name] = _shown(getattr(wording, name))
+    return environment
+
+
+def _shown(form: Any) -> Any:
+    """Return a filter that writes a number, with the number itself beside it for machines."""
+    from markupsafe import Markup  # noqa: PLC0415
+
+    def write(value: float | None, otherwise: str = "unknown") -> Any:
+        if value is None:
+            return otherwise
+        return Markup('<data value="{}">{}</data>').format(repr(value), form(value))
+
+    return write
+
+
+@cache
+def _library() -> str:
+    """Return the code that draws charts; what could end a script is written differently."""
+    from vl_convert import javascript_bundle  # noqa: PLC0415
+
+    return str(javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
+
+
+@cache
+def _file(name: str) -> str:
+    return resources.files("elmband.report").joinpath(_FOLDER, name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()

@@ -1,0 +1,114 @@
+"""The rows that a model is judged on, in blocks that know their place."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmband import engine
+from elmband._arrays import Array, to_numpy
+from elmband.progress import Bar
+from elmband.report.axes import Axis
+from elmband.report.groups import Groups, Labels, Pair, Triple
+from elmband.stream import Scan
+
+
+class Block(NamedTuple):
+    """Some rows: inputs X (n, d), targets y (n,), the number of the first one, groups or None."""
+
+    X: Array
+    y: Labels
+    first: int
+    group: Labels | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def numbers(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Row numbers, counted from 0."""
+        return self.first + np.arange(self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows with known targets, which can be had again and again.
+
+    Attributes
+    ----------
+    source : Scan or pair of arrays
+        Where X and y come from.
+    decode : callable
+        Turns targets of a scan into what is counted with.
+    axes : tuple of Axis
+        What can be looked along.
+    target : str
+        Name of the target.
+    groups : Groups or None
+        The group of every row.
+    """
+
+    source: Any
+    decode: Callable[[Labels], Labels]
+    axes: tuple[Axis, ...]
+    target: str
+    groups: Groups | None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None where no pass has counted them yet."""
+        return self.source.n_rows if isinstance(self.source, Scan) else len(self.source[1])
+
+    @property
+    def nbytes(self) -> int | None:
+        """Size of the files."""
+        return self.source.nbytes if isinstance(self.source, Scan) else None
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows that a scan leaves out because they have no target."""
+        return (self.source.n_dropped or 0) if isinstance(self.source, Scan) else 0
+
+    def __iter__(self) -> Iterator[Block]:
+        first = 0
+        for X, y, group in self._triples():
+            yield Block(X, y, first, group)
+            first += len(y)
+
+    def _triples(self) -> Iterator[Triple]:
+        if self.groups is not None:
+            return self.groups.along(self._pairs())
+        return ((X, y, None) for X, y in self._pairs())
+
+    def _pairs(self) -> Iterator[Pair]:
+        if isinstance(self.source, Scan):
+            for X, Y, _ in self.source.chunks(engine.BLOCK_ROWS):
+                yield X, self.decode(to_numpy(Y)[:, 0])
+            return
+        X, y = self.source
+        for start in range(0, len(y), engine.BLOCK_ROWS):
+            part = slice(start, start + engine.BLOCK_ROWS)
+            yield X[part, :], y[part]
+
+
+def total(
+    rows: LabelledRows, block_map: Callable[[Block], Any], bar: Bar | None, label: str
+) -> Any:
+    """Add up what `block_map` makes of every block, and show how far it is."""
+    if bar is None:
+        return engine.reduced(engine.on_chunks(block_map, rows))
+    bar.begin(label, rows.n_rows)
+    return engine.reduced(_advancing(bar, engine.on_chunks(_sized(block_map), rows)))
+
+
+def _sized(block_map: Callable[[Block], Any]) -> Callable[[Block], tuple[int, Any]]:
+    return lambda block: (block.n, block_map(block))
+
+
+def _advancing(bar: Bar, results: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+    for n, result in results:
+        bar.advance(n)
+        yield result

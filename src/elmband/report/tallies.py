@@ -1,0 +1,109 @@
+"""What is counted of rows, block by block: sums in cells, ranges, and the few most extreme rows."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from elmband.moments import Moments
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Labels = np.ndarray[Any, Any]
+
+# A column with more distinct values than this tells rows apart, not groups of them.
+_MOST_GROUPS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Moments):
+    """Sums of several values (cells, values) over the rows of each cell."""
+
+    sums: Floats
+
+    @classmethod
+    def of(cls, cell: Ints, values: Floats, count: int) -> Self:
+        """Sum values (n, k) of rows that are in the cells (n,) or, each in several, (n, f)."""
+        flat = cell.reshape(len(cell), -1)
+        times = flat.shape[1]
+        columns = [
+            np.bincount(flat.ravel(), np.repeat(column, times), count) for column in values.T
+        ]
+        return cls(np.stack(columns, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Span(Moments):
+    """The least and the largest value of every column or cell; infinite where there is none."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, cell: Ints, values: Floats, count: int) -> Self:
+        """Look for them in cells (n,) or (n, f), with values of the same shape."""
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, cell.ravel(), values.ravel())
+        np.maximum.at(high, cell.ravel(), values.ravel())
+        return cls(low, high)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes(Moments):
+    """The rows with the largest keys, of equal ones the first; with values (k, columns) of each."""
+
+    size: int
+    keys: Floats
+    numbers: Ints
+    values: Floats
+
+    @classmethod
+    def of(cls, size: int, keys: Floats, numbers: Ints, values: Floats) -> Self:
+        """Pick them from a block; rows whose key is NaN are none."""
+        some = np.flatnonzero(~np.isnan(keys))
+        return cls(size, keys[some], numbers[some], values[some]).cut()
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.size,
+            np.concatenate([self.keys, other.keys]),
+            np.concatenate([self.numbers, other.numbers]),
+            np.concatenate([self.values, other.values]),
+        ).cut()
+
+    def cut(self) -> Self:
+        """Keep no more rows than `size`, the most extreme first."""
+        order = np.lexsort((self.numbers, -self.keys))[: self.size]
+        return type(self)(self.size, self.keys[order], self.numbers[order], self.values[order])
+
+
+@dataclass(frozen=True, eq=False)
+class ByLabel(Moments):
+    """Sums of several values over the rows of each label; labels are sorted."""
+
+    labels: Labels
+    sums: Floats
+
+    @classmethod
+    def of(cls, labels: Labels, values: Floats) -> Self:
+        """Sum values (n, k) of rows with these labels."""
+        try:
+            known, owner = np.unique(labels, return_inverse=True)
+            missing = bool(np.not_equal(known, known).any())
+        except TypeError:
+            missing = True
+        if missing:
+            raise ValueError("group holds missing labels or mixes types; fill or convert them.")
+        if len(known) > _MOST_GROUPS:
+            raise ValueError(
+                f"group has more than {_MOST_GROUPS:,} labels, so that a page could not show "
+                "them; choose a column with fewer."
+            )
+        return cls(known, Cells.of(owner.reshape(-1), values, len(known)).sums)
+
+    def __add__(self, other: Self) -> Self:
+        labels = np.concatenate([self.labels, other.labels])
+        return self.of(labels, np.concatenate([self.sums, other.sums]))

@@ -1,0 +1,104 @@
+"""Numbers in words, the same wherever they stand."""
+
+import math
+
+
+def number(value: float | None) -> str:
+    """Write a number with three digits, or all before the point.
+
+    Examples
+    --------
+    >>> [number(x) for x in (12345.6, 123.45, 1.5, 0.00012345, 0.0, float("nan"))]
+    ['12,346', '123', '1.5', '0.000123', '0', 'unknown']
+    """
+    if value is None or math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "without limit" if value > 0 else "minus without limit"
+    size = abs(value)
+    if size != 0 and (size < 1e-4 or size >= 1e9):
+        return f"{value:.3g}"
+    if size >= 100:
+        return f"{value:,.0f}"
+    digits = 2 - math.floor(math.log10(size)) if size else 0
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float | None) -> str:
+    """Write a share in percent, with one decimal where that is near none or all.
+
+    Examples
+    --------
+    >>> [percent(x) for x in (0.5, 0.9049, 0.00312, 0.9968, 1.0, 0.0)]
+    ['50 %', '90.5 %', '0.31 %', '99.7 %', '100 %', '0 %']
+    """
+    if share is None or math.isnan(share):
+        return "unknown"
+    value = 100 * share
+    digits = 2 if 0 < value < 1 or 99.95 <= value < 100 else 1
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.')} %"
+
+
+def hundred(share: float) -> str:
+    """Write how many of a hundred, in whole rows unless it is nearly none or all.
+
+    Examples
+    --------
+    >>> [hundred(x) for x in (0.893, 0.9968, 0.004, 1.0)]
+    ['89', '99.7', '0.4', '100']
+    """
+    value = 100 * share
+    if value in {0, 100} or 1.5 <= value <= 98.5:
+        return f"{value:.0f}"
+    return f"{value:.1f}"
+
+
+def points(share: float) -> str:
+    """Write a difference of two shares.
+
+    Examples
+    --------
+    >>> points(0.017), points(0.01)
+    ('1.7 points', '1 point')
+    """
+    value = number(100 * share)
+    return f"{value} point" if value == "1" else f"{value} points"
+
+
+def count(n: float) -> str:
+    """Write a number of rows.
+
+    Examples
+    --------
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{n:,.0f}"
+
+
+def span(low: float, high: float) -> str:
+    """Write a range of values.
+
+    Examples
+    --------
+    >>> span(1, 28), span(3, 3), span(-2, 5)
+    ('1 to 28', '3', '-2 to 5')
+    """
+    return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
+
+
+def plain(value: float) -> str:
+    """Write the value of a feature: with four digits, and whole numbers as they are.
+
+    Examples
+    --------
+    >>> [plain(x) for x in (2001.0, 2001.25, 0.123456, 1234567.0, -3.0)]
+    ['2001', '2001.2', '0.1235', '1234567', '-3']
+    """
+    if float(value).is_integer() and abs(value) < 1e9:
+        return str(int(value))
+    if 1e3 <= abs(value) < 1e6:
+        return f"{value:.1f}"
+    return f"{value:.4g}"

@@ -1,0 +1,167 @@
+"""Everything that a page on intervals shows, computed anew: plainly, from all rows at once."""
+
+import math
+
+import numpy as np
+from statsmodels.stats.proportion import proportion_confint
+
+# Medians are read from bins one percent wide.
+MEDIAN_ERROR = 0.0051
+
+
+class Near:
+    """A number that may be off by a stated share."""
+
+    def __init__(self, value, rtol=MEDIAN_ERROR):
+        self.value, self.rtol = value, rtol
+
+
+def same(found, expected, where="page"):
+    """Compare nested data; sums may differ in their last digits only."""
+    if isinstance(expected, dict):
+        assert set(found) == set(expected), where
+        for name, value in expected.items():
+            same(found[name], value, f"{where}.{name}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for k, value in enumerate(expected):
+            same(found[k], value, f"{where}[{k}]")
+    elif isinstance(expected, Near):
+        assert math.isclose(found, expected.value, rel_tol=expected.rtol, abs_tol=1e-12), (
+            f"{where}: {found} instead of {expected.value}"
+        )
+    elif isinstance(expected, float) and not math.isfinite(expected):
+        assert found is None, where
+    elif isinstance(expected, float):
+        assert math.isclose(found, expected, rel_tol=1e-8, abs_tol=1e-10), (
+            f"{where}: {found} instead of {expected}"
+        )
+    else:
+        assert found == expected, where
+
+
+def share(part, n):
+    low, high = proportion_confint(part, n, alpha=0.05, method="wilson")
+    return float(part / n), float(low), float(high)
+
+
+def falls_short(part, n, level):
+    return bool(proportion_confint(part, n, alpha=0.001, method="wilson")[1] < level - 0.01)
+
+
+def verdict(measured, level):
+    p, low, high = measured
+    if high < level - 0.01:
+        return "broken"
+    if p < level - 0.01:
+        return "unclear"
+    return "cautious" if low > level + 0.01 else "kept"
+
+
+class Judged:
+    """What an interval model says of all rows at once, by its public methods."""
+
+    def __init__(self, model, X, y, level):
+        self.y, self.level, self.n = np.asarray(y, float), level, len(y)
+        self.X = np.asarray(X, dtype=float)
+        self.levels = sorted({*(k / 20 for k in range(1, 20)), 0.99, level})
+        self.mean, self.std = model.predict(X, return_std=True)
+        self.bounds = model.predict_interval(X, self.levels)
+        variance = model.predict_variance(X)
+        self.noise = variance.noise / variance.total
+        self.error = np.abs(self.y - self.mean)
+        self.lower, self.upper = self.bounds[:, :, self.levels.index(level)].T
+        self.width = self.upper - self.lower
+        self.held = (self.lower <= self.y) & (self.y <= self.upper)
+
+    def promise(self):
+        lines = []
+        for k, level in enumerate(self.levels):
+            lower, upper = self.bounds[:, 0, k], self.bounds[:, 1, k]
+            held = int(np.count_nonzero((lower <= self.y) & (self.y <= upper)))
+            measured = share(held, self.n)
+            lines.append(
+                {
+                    "level": level,
+                    "held": measured[0],
+                    "low": measured[1],
+                    "high": measured[2],
+                    "verdict": verdict(measured, level),
+                    "width": float(np.mean(upper - lower)),
+                    "table": level in {0.5, 0.8, 0.9, 0.95, 0.99, self.level},
+                }
+            )
+        return {"levels": lines, "at": lines[self.levels.index(self.level)]}
+
+    def bin(self, line, column):
+        """Recompute a bin of a feature from the values that it spans."""
+        rows = (column >= line["from"]) & (column <= line["to"])
+        n, held = int(rows.sum()), int(self.held[rows].sum())
+        p, low, high = share(held, n)
+        return {
+            **{name: line[name] for name in ("feature", "bin", "label")},
+            "from": float(column[rows].min()),
+            "to": float(column[rows].max()),
+            "n": n,
+            "width": Near(float(np.median(self.width[rows]))),
+            "error": Near(float(np.median(self.error[rows]))),
+            "mean_error": float(self.error[rows].mean()),
+            "held": p,
+            "low": low,
+            "high": high,
+            "broken": falls_short(held, n, self.level),
+            "noise": float(self.noise[rows].mean()),
+            "unknown": float(1 - self.noise[rows].mean()),
+        }
+
+    def point(self, found, place):
+        """Recompute what answering intervals up to some width does."""
+        rows = self.width <= found["width"] * (1 + 1e-9)
+        n, rest = int(rows.sum()), int((~rows).sum())
+        error = float(self.error[rows].mean())
+        return {
+            "at": place,
+            "share": n / self.n,
+            "n": n,
+            "rest": rest,
+            "width": float(self.width[rows].max()),
+            "error": error,
+            "rmse": float(np.sqrt(np.mean(self.error[rows] ** 2))),
+            "held": float(self.held[rows].mean()),
+            "rest_error": float(self.error[~rows].mean()) if rest else math.nan,
+            "less": 1 - error / float(self.error.mean()),
+            "sentence": found["sentence"],
+        }
+
+    def row(self, number, shown):
+        return {
+            "row": int(number),
+            "target": float(self.y[number]),
+            "mean": float(self.mean[number]),
+            "lower": float(self.lower[number]),
+            "upper": float(self.upper[number]),
+            "width": float(self.width[number]),
+            "off": float(self.error[number] / self.std[number]),
+            "noise": float(self.noise[number]),
+            "features": [float(self.X[number, place]) for place in shown],
+        }
+
+    def rows(self, keys, count, shown, among=None):
+        """Return the rows with the largest keys."""
+        order = np.argsort(-keys, kind="stable")
+        order = order if among is None else [j for j in order if among[j]]
+        return [self.row(number, shown) for number in order[:count]]
+
+    def group(self, label, rows):
+        n, held = int(rows.sum()), int(self.held[rows].sum())
+        p, low, high = share(held, n)
+        return {
+            "label": label,
+            "n": n,
+            "held": p,
+            "low": low,
+            "high": high,
+            "broken": falls_short(held, n, self.level),
+            "error": float(self.error[rows].mean()),
+            "width": float(self.width[rows].mean()),
+        }
