@@ -22,7 +22,8 @@ class SavedModel(BaseEstimator):
         array libraries are loaded on NumPy.
         """
         check_is_fitted(self)
-        state = dict(vars(self))
+        # On another machine there may be no such device.
+        state = {**vars(self), "device": None, "_device": None}
         if isinstance(state.get("random_state"), np.random.RandomState | np.random.Generator):
             state["random_state"] = None
         stored = model_file.Stored(type(self).__name__, state, version("elmband"))
