@@ -107,7 +107,7 @@ class _Pinned:
         """Note that the buffer in turn is on its way."""
         import torch  # noqa: PLC0415
 
-        event = torch.cuda.Event()
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
         event.record(torch.cuda.current_stream(self._device))
         self._events[self._turn] = event
 
@@ -191,7 +191,7 @@ class _Sender:
                 host = pinned.filled(torch.from_numpy(np.ascontiguousarray(array)))
                 parts.append(host.to(self._device, non_blocking=True))
                 pinned.sent()
-            event = torch.cuda.Event()
+            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
             event.record(self._stream)
         return Chunk(*parts), event
 
