@@ -172,7 +172,8 @@ class _Sender:
         import torch  # noqa: PLC0415
 
         self._device = device
-        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+        cuda = device.type == "cuda"
+        self._stream = torch.cuda.Stream(device) if cuda else None  # type: ignore[no-untyped-call]
         self._pinned = [_Pinned(device) for _ in range(3)]
 
     def send(self, chunk: Chunk) -> Any:
