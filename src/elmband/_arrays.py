@@ -36,6 +36,11 @@ def epsilon(dtype: Any, xp: Any) -> float:
     return float(xp.finfo(dtype).eps)
 
 
+def is_writeable_array(x: Array) -> bool:
+    """Whether parts of arrays of this library can be written to, as those of JAX cannot."""
+    return array_api_compat.is_writeable_array(x)
+
+
 def cast(x: Array, dtype: Any) -> Array:
     """Convert `x` to `dtype`, without a copy where it has that dtype already."""
     return namespace(x).astype(x, dtype, copy=False)

@@ -20,6 +20,7 @@ from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.moments import Chunk, Moments
 from elmband.output_layer import OutputLayer
+from elmband.products import squares
 from elmband.triangular import squared_lengths
 
 
@@ -40,7 +41,7 @@ def jackknife_meat(layer: OutputLayer, rows: Chunk, r: Array, rest: Array) -> Me
         w = w * rows.s[:, None]
     root = xp.sqrt(w)
     scaled = (_scaled(rows.X, root[:, j]) for j in range(root.shape[1]))
-    return Meat(xp.stack([double(H.T @ H) for H in scaled]))
+    return Meat(xp.stack([squares(H) for H in scaled]))
 
 
 def _scaled(H: Array, factors: Array) -> Array:

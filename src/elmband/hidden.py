@@ -7,7 +7,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, namespace
+from elmband._arrays import Array, is_writeable_array, namespace
 from elmband.moments import Chunk
 from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
 from elmband.sample import RowSample
@@ -36,7 +36,17 @@ class HiddenLayer:
                 block.write(Z, H[:, start : start + block.count])
                 start += block.count
             return H
-        return namespace(Z).concat([block(Z) for block in self.blocks], axis=1)
+        xp = namespace(Z)
+        if not is_writeable_array(Z):
+            return xp.concat([block(Z) for block in self.blocks], axis=1)
+        # Rows begin at multiples of eight numbers, without which products run at half the speed.
+        wide = -(-self.n_neurons // 8) * 8
+        room = xp.empty((Z.shape[0], wide), dtype=Z.dtype, device=Z.device)
+        start = 0
+        for block in self.blocks:
+            room[:, start : start + block.count] = block(Z)
+            start += block.count
+        return room[:, :start]
 
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same layer on the library and device of `like`."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from elmband._arrays import Array, double, namespace
+from elmband.products import cross, squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,8 @@ def gram(rows: Chunk) -> Gram:
     """Sum s·hᵀh as well."""
     H, Y = rows.weighted
     sums = _target_sums(rows.n, H, Y)
-    return Gram(sums.n, sums.HtY, sums.YtY, double(H.T @ H))
+    return Gram(sums.n, sums.HtY, sums.YtY, squares(H))
 
 
 def _target_sums(n: float, H: Array, Y: Array) -> TargetSums:
-    return TargetSums(n, double(H.T @ Y), namespace(Y).sum(double(Y) ** 2, axis=0))
+    return TargetSums(n, cross(H, Y), namespace(Y).sum(double(Y) ** 2, axis=0))

@@ -13,6 +13,7 @@ from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.dual import RowSpectrum
 from elmband.moments import Chunk, Gram, Moments, gram
+from elmband.products import squared_norms
 from elmband.rows import Rows
 from elmband.solve import (
     InverseFactor,
@@ -87,7 +88,7 @@ def leverage_complement(rows: Chunk, quadratic: Array, alpha: Array) -> Array:
     """
     xp = namespace(quadratic)
     alpha = cast(alpha, quadratic.dtype)
-    q = xp.vecdot(rows.X, rows.X)[:, None]
+    q = squared_norms(rows.X)[:, None]
     if rows.s is None:
         s = share = xp.ones_like(q)
     else:

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from elmband._arrays import Array, double, namespace, to_numpy
 from elmband.classes import Classes
 from elmband.confidence import RULES, Answer, Confidence, Judge, Rule
+from elmband.device import moved
 from elmband.estimators._intervals import IntervalModel
 from elmband.estimators._request import ASKED, Request, positive_place
 from elmband.estimators._thresholds import Known, Thresholds, estimated, promised
@@ -78,6 +79,8 @@ class Abstaining(ELMClassifier, IntervalModel):
         The answer is `whole` where reasons need them all the same.
         """
         self._check_fresh()
+        if self._device is not None and isinstance(X, np.ndarray):
+            X = moved(X, self._device)
         if self.confidence_.rule == "margin" and not whole:
             mean = self._mean_of(X)
             zero = namespace(mean).zeros_like(mean)

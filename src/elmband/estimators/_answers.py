@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from elmband import engine
 from elmband._arrays import Array, cast, double, namespace, place
@@ -32,9 +32,6 @@ from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
 from elmband.stream import Scan
 from elmband.transform import Identity
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 # The share of a normal distribution within one standard deviation, 68.27 %.
 _ONE_DEVIATION = math.erf(math.sqrt(0.5))
 
@@ -55,7 +52,7 @@ class IntervalAnswers(IntervalParts):
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=sample_weight)
             check_targets(self, X, int(self._targets.mean.shape[0]))
-            scores = engine.total(X, self._score_bins).scores()
+            scores = engine.total(self._sent(X), self._score_bins).scores()
         else:
             Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
             parts = Parts(*self._by_chunk(X, lambda part: tuple(self._totals(part))))
@@ -66,7 +63,8 @@ class IntervalAnswers(IntervalParts):
     def _errors(self, Y: Array, parts: Parts) -> Array:
         """Return the errors of standardised, transformed targets."""
         T = self.target_transform_.forward(Y)
-        return (T - double(self._targets.mean)) / double(self._targets.scale) - double(parts.mean)
+        centre, scale = (place(a, T) for a in (self._targets.mean, self._targets.scale))
+        return (T - centre) / scale - double(parts.mean)
 
     def _score_bins(self, rows: Chunk) -> ScoreBins:
         parts = self._totals(rows.X)
@@ -95,11 +93,12 @@ class IntervalAnswers(IntervalParts):
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=sample_weight)
             check_targets(self, X, n_outputs)
-            rows: Iterable[Chunk] = X
+            rows: Any = X
         else:
             Y, s = held_out_rows(X, y, sample_weight, n_outputs)
             size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
             rows = ArrayRows(X, Y, s, size)
+        rows = self._sent(rows)
 
         def chunk_map(chunk: Chunk) -> IntervalSums:
             parts = self._totals(chunk.X)

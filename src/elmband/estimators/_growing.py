@@ -64,10 +64,10 @@ class GrowingModel(PointModel):
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=weight)
             check_targets(self, X, self._n_targets)
-            return scan_rows(X, self._prepare, self._dtype, self.chunk_size)
+            return self._moved(scan_rows(X, self._prepare, self._dtype, self.chunk_size))
         Y, s = held_out_rows(X, y, weight, int(self._targets.mean.shape[0]))
         size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        return ArrayRows(X, Y, s, size)
+        return self._moved(ArrayRows(X, Y, s, size))
 
     def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
         """Solve with the sums of all rows so far."""

@@ -58,6 +58,7 @@ class IntervalModel(IntervalParts):
         target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
         verbose: Verbose = "auto",
     ) -> None:
@@ -73,6 +74,7 @@ class IntervalModel(IntervalParts):
             target_transform=target_transform,
             precision=precision,
             chunk_size=chunk_size,
+            device=device,
             random_state=random_state,
             verbose=verbose,
         )

@@ -1,7 +1,7 @@
 """What fits and predicts the mean: the work behind `ELMRegressor`."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -10,7 +10,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband import engine
-from elmband._arrays import Array, Precision, cast, double, epsilon, namespace, product_dtype
+from elmband._arrays import (
+    Array,
+    Precision,
+    cast,
+    double,
+    epsilon,
+    namespace,
+    product_dtype,
+    to_numpy,
+)
+from elmband.device import DEVICE_ROWS, check_movable, on_device, resolve, sent
 from elmband.encode import EncoderState, TableEncoder
 from elmband.ensemble import POOL_ROWS, Stack, fit_stack
 from elmband.estimators._saving import SavedModel
@@ -63,6 +73,8 @@ class PointModel(SavedModel):
     _encoder_state: EncoderState | None = None
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
+    # Where rows are worked on, None where they are.
+    _device: Any = None
 
     def __init__(
         self,
@@ -78,6 +90,7 @@ class PointModel(SavedModel):
         target_transform: TransformChoice = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
         verbose: Verbose = "auto",
     ) -> None:
@@ -93,6 +106,7 @@ class PointModel(SavedModel):
         self.target_transform = target_transform
         self.precision = precision
         self.chunk_size = chunk_size
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -152,8 +166,32 @@ class PointModel(SavedModel):
     ) -> Any:
         """Apply `function` to blocks of checked rows, and join or write what it returns."""
         X = self._new_rows(X, method)
-        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        return in_blocks(X, function, Result(columns, out), size)
+        return in_blocks(self._blocks(X), self._brought_back(function), Result(columns, out))
+
+    def _blocks(self, X: Any) -> Iterator[Array]:
+        """Yield blocks of new rows, where they are worked on."""
+        if self._device is None:
+            return blocks_of(X, check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE))
+        return sent(blocks_of(X, self.chunk_size or DEVICE_ROWS), self._device)
+
+    def _sent(self, rows: Any) -> Any:
+        """Return labelled rows or a scan where they are worked on."""
+        if self._device is None:
+            return rows
+        if isinstance(rows, Scan):
+            rows = scan_rows(rows, lambda chunk: chunk, np.float64, self.chunk_size)
+        return on_device(rows, self._device, self._dtype)[0]
+
+    def _brought_back(self, function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+        """Return the same function with results in the library of the rows that were given."""
+        if self._device is None:
+            return function
+
+        def home(part: Array) -> Any:
+            found = function(part)
+            return tuple(map(to_numpy, found)) if isinstance(found, tuple) else to_numpy(found)
+
+        return home
 
     def _names(self, *columns: str) -> list[str]:
         """Return names of columns in files, numbered where there are several outputs."""
@@ -189,14 +227,23 @@ class PointModel(SavedModel):
         if isinstance(X, Scan):
             return self._training_scan(X, y, weight, groups), None
         chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        checked = training_rows(self, X, y, weight)
+        self._device = resolve(self.device)
+        checked = training_rows(self, X, y, weight, finite=self._device is None)
         labels = check_groups(groups, checked)
         self._single_output = checked.single_output
         self._seed = engine.seed_of_job(draw_seed(self.random_state))
         self._dtype = product_dtype(checked.X, precision)
         self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
         Y = self.target_transform_.forward(checked.Y)
-        return ArrayRows(checked.X, Y, checked.s, chunk_size), labels
+        return self._moved(ArrayRows(checked.X, Y, checked.s, chunk_size)), labels
+
+    def _moved(self, rows: Rows) -> Rows:
+        """Return rows to train on where they are worked on, and note the dtype there."""
+        if self._device is None:
+            return rows
+        check_movable(rows.like)
+        moved, self._dtype = on_device(rows, self._device, self._dtype)
+        return moved
 
     def _training_scan(self, scan: Scan, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""
@@ -210,7 +257,8 @@ class PointModel(SavedModel):
         if self.chunk_size is not None:
             check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         self._note_targets(scan)
-        return scan_rows(scan, self._prepare, self._dtype, self.chunk_size)
+        self._device = resolve(self.device)
+        return self._moved(scan_rows(scan, self._prepare, self._dtype, self.chunk_size))
 
     @property
     def encoder_(self) -> TableEncoder | None:
@@ -275,18 +323,21 @@ class PointModel(SavedModel):
         check_is_fitted(self)
         if isinstance(X, Scan):
             check_new_scan(self, X)
-            check_same_library(self, np.empty((0, 1)), self._targets.mean, method)
-            return X
-        X = validate_data(self, X, dtype="numeric", reset=False)
-        check_same_library(self, X, self._targets.mean, method)
+        else:
+            # A device checks numbers faster.
+            finite = self._device is None
+            X = validate_data(self, X, dtype="numeric", reset=False, ensure_all_finite=finite)
+        if self._device is None:
+            like = np.empty((0, 1)) if isinstance(X, Scan) else X
+            check_same_library(self, like, self._targets.mean, method)
         return X
 
     def _by_chunk(
         self, X: Array, function: Callable[[Array], tuple[Array, ...]]
     ) -> tuple[Array, ...]:
         """Join the arrays that `function` returns for every chunk of rows."""
-        parts = blocks_of(X, check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE))
-        joined = zip(*engine.on_chunks(function, parts), strict=True)
+        found = engine.on_chunks(self._brought_back(function), self._blocks(X))
+        joined = zip(*found, strict=True)
         return tuple(namespace(*arrays).concat(list(arrays), axis=0) for arrays in joined)
 
     def _mean_of(self, X: Array) -> Array:

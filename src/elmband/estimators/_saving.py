@@ -14,7 +14,7 @@ from elmband.estimators._trial import TriedModel
 from elmband.packing import UnknownKindError, fits
 
 # What scikit-learn notes about a model for the session at hand.
-_FLEETING = ("_metadata_request",)
+_FLEETING = ("_metadata_request", "_device")
 _TEXT, _ARRAYS = "elmband", "arrays"
 
 
@@ -67,6 +67,8 @@ class SavedModel(TriedModel):
         state = {name: value for name, value in vars(self).items() if name not in _FLEETING}
         if not isinstance(state["random_state"], Integral | None):
             state["random_state"] = None
+        # On another machine there may be no such device.
+        state["device"] = None
         for name in sorted(state.keys() - vars(kind()).keys() - attributes(kind).keys()):
             raise ValueError(
                 f"The model cannot be saved: its attribute {name} is not one of an "

@@ -167,12 +167,12 @@ class Result(NamedTuple):
     out: str | Path | None
 
 
-def in_blocks(X: Any, function: BlockMap, result: Result, chunk_size: int) -> Any:
+def in_blocks(parts: Iterator[Array], function: BlockMap, result: Result) -> Any:
     """Return what `function` makes of all rows, or write it to a file and return its path.
 
-    X is a scan or an array; a block (n, ...) is written as (n, number of columns).
+    A block (n, ...) is written as (n, number of columns).
     """
-    blocks = iter(engine.on_chunks(function, blocks_of(X, chunk_size)))
+    blocks = iter(engine.on_chunks(function, parts))
     if result.out is None:
         found = list(blocks)
         return namespace(found[0]).concat(found, axis=0)

@@ -28,13 +28,18 @@ class TrainingRows(NamedTuple):
     kept: np.ndarray[Any, Any] | None = None
 
 
-def training_rows(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-    """Check training data. Rows of weight zero are left out: they count zero times."""
+def training_rows(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, finite: bool = True
+) -> TrainingRows:
+    """Check training data. Rows of weight zero are left out: they count zero times.
+
+    Whether X is `finite` can be checked later, where that is faster.
+    """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    X = validate_data(estimator, X, dtype="numeric", ensure_min_samples=2)
+    X = validate_data(estimator, X, dtype="numeric", ensure_min_samples=2, ensure_all_finite=finite)
     xp = namespace(X)
     Y = place(_numbers(y, "y"), X, xp.float64)
     if Y.shape[0] != X.shape[0]:

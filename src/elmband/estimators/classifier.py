@@ -32,7 +32,7 @@ class ELMClassifier(ClassifierMixin, CodedModel):
     Parameters
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, selection, \
-precision, chunk_size, random_state, verbose
+precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`.
     class_weight : dict, "balanced" or None, default=None
         How often a row of each class counts. "balanced" lets all classes count alike. Weights act
@@ -78,6 +78,7 @@ precision, chunk_size, random_state, verbose
         selection: SelectionMethod | None = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
         verbose: Verbose = "auto",
     ) -> None:
@@ -92,6 +93,7 @@ precision, chunk_size, random_state, verbose
             selection=selection,
             precision=precision,
             chunk_size=chunk_size,
+            device=device,
             random_state=random_state,
             verbose=verbose,
         )

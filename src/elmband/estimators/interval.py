@@ -27,7 +27,7 @@ class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, NarrowAnswers, Inte
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, selection, \
 target_transform, \
-precision, chunk_size, random_state, verbose
+precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer.
     noise : {"log", "squared"}, default="log"
         The noise model: log-variance, always positive; or least squares on squared residuals, as

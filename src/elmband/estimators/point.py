@@ -52,6 +52,10 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
         integers of at most 16 bits, else float64. Sums over rows are float64 in any case.
     chunk_size : int, default=None
         Rows worked on at a time; it changes memory and speed, not results.
+    device : str or None, default=None
+        Where to work on NumPy arrays and scans: "cuda" moves them to a GPU, through PyTorch, and
+        brings results back; "auto" does so if there is one. By default arrays are worked on where
+        they are.
     random_state : int, RandomState instance or None, default=None
         Seed of the hidden layers.
     verbose : bool or "auto", default="auto"

@@ -32,7 +32,7 @@ class ELMSelectiveClassifier(Deciding):
     Parameters
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, noise, noise_neurons, noise_alpha, \
-mode, n_estimators, precision, chunk_size, random_state, verbose
+mode, n_estimators, precision, chunk_size, device, random_state, verbose
         As for `ELMIntervalRegressor`.
     coverage, max_error, max_fpr, min_precision : float, default=None
         What is asked for, one of them at most; see `choose` to change it after `fit`.
@@ -98,6 +98,7 @@ mode, n_estimators, precision, chunk_size, random_state, verbose
         n_estimators: int | None = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
         verbose: Verbose = "auto",
     ) -> None:
@@ -117,6 +118,7 @@ mode, n_estimators, precision, chunk_size, random_state, verbose
             n_estimators=n_estimators,
             precision=precision,
             chunk_size=chunk_size,
+            device=device,
             random_state=random_state,
             verbose=verbose,
         )

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from elmband._arrays import Array, cast, namespace
 from elmband.moments import Chunk
+from elmband.products import squared_norms
 
 # Rows that middle terms are estimated from: so many at least, and ranks of factors to choose from.
 SAMPLE_ROWS = 8192
@@ -62,7 +63,7 @@ class LowRank:
         columns = []
         for j in range(self.factors.shape[0]):
             T = H @ cast(self.factors[j, :, :], H.dtype)
-            columns.append(xp.vecdot(T, T) + cast(self.rest[j], H.dtype))
+            columns.append(squared_norms(T) + cast(self.rest[j], H.dtype))
         return xp.stack(columns, axis=1)
 
 

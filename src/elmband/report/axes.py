@@ -115,8 +115,8 @@ class YearAxis(CycleAxis):
 
     def written(self, value: float) -> str:
         """Write a date without its year."""
-        day = np.datetime64("2001-01-01") + round(value) % 365
-        return f"{day.item():%-d %b}"
+        date = (np.datetime64("2001-01-01") + round(value) % 365).item()
+        return f"{date.day} {date:%b}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +204,7 @@ def _of_dates(column: TimeColumn, places: dict[str, int]) -> Iterator[Axis]:
     name = column.name
     if "year" in places:
         yield NumberAxis(f"{name}: year", (places["year"],))
+    cycles: dict[str, type[YearAxis | WeekAxis | ClockAxis]]
     cycles = {"season": YearAxis, "weekday": WeekAxis, "hour": ClockAxis}
     words = {"season": "day of the year", "weekday": "weekday", "hour": "time of day"}
     for part, kind in cycles.items():
