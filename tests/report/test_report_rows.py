@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from judged import bird_model, content_of, delay_model, delays, held_in, page_of, species
+from sklearn import config_context
 
-from elmband import ELMIntervalRegressor, ELMRegressor, load, scan
+from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, load, scan
 from elmband.encode import TableEncoder
 from elmband.report import rows as report_rows
 from elmband.report import write_report
@@ -72,12 +73,50 @@ def test_blocks_of_another_size_change_nothing_but_last_digits(
     assert json.dumps(rounded(found)) == json.dumps(rounded(whole))
 
 
-def rounded(value):
+def rounded(value, digits=9):
     if isinstance(value, dict):
-        return {name: rounded(inner) for name, inner in value.items()}
+        return {name: rounded(inner, digits) for name, inner in value.items()}
     if isinstance(value, list):
-        return [rounded(inner) for inner in value]
-    return float(f"{value:.9g}") if isinstance(value, float) else value
+        return [rounded(inner, digits) for inner in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def test_the_array_library_changes_nothing(tmp_path, xp):
+    (X, y), (rows, true) = (
+        tuple(part.to_numpy() for part in delays(n, seed)) for n, seed in ((500, 0), (3000, 1))
+    )
+    model = ELMIntervalRegressor(10, alpha=1.0, noise_alpha=1.0, random_state=0).fit(X, y)
+    whole = content_of(tmp_path, model, (rows, true), group=1)
+    with config_context(array_api_dispatch=True):
+        model.fit(xp.asarray(X), xp.asarray(y))
+        found = content_of(tmp_path, model, (xp.asarray(rows), xp.asarray(true)), group=1)
+    assert rounded(found["promise"], 7) == rounded(whole["promise"], 7)
+    assert rounded(found["bins"], 7) == rounded(whole["bins"], 7)
+    assert rounded(found["groups"], 7) == rounded(whole["groups"], 7)
+
+
+@pytest.mark.torch
+def test_a_device_changes_nothing(tmp_path, flights):
+    X, y = flights
+    options = {"alpha": 1.0, "noise_alpha": 1.0, "random_state": 0}
+    pages = [
+        content_of(tmp_path, ELMIntervalRegressor(10, device=device, **options).fit(X, y), (X, y))
+        for device in (None, "cpu")
+    ]
+    assert rounded(pages[0]["promise"], 7) == rounded(pages[1]["promise"], 7)
+    birds, names = species(1000, 0)
+    pages = [
+        content_of(
+            tmp_path,
+            ELMSelectiveClassifier(10, device=device, coverage=0.5, **options).fit(birds, names),
+            (birds, names),
+        )
+        for device in (None, "cpu")
+    ]
+    assert pages[0]["right"] == pages[1]["right"]
+    model = ELMIntervalRegressor(10, device="cpu", **options).fit(X, y)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        content_of(tmp_path, model, (X.assign(hour=np.nan), y))
 
 
 def test_a_function_that_makes_rows_is_read_twice(tmp_path, model, flights):

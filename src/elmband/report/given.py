@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import to_numpy
+from elmband._arrays import Array, to_numpy
+from elmband.device import check_finite, moved
 from elmband.encode import EncoderState
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
 from elmband.estimators._scans import check_targets
@@ -66,6 +67,16 @@ def _of_scan(model: Any, data: Scan, group: Any) -> LabelledRows:
     groups = find_groups(group, names, axes, None)
     decode = partial(_places, model) if isinstance(model, ELMClassifier) else _same
     return LabelledRows(data, decode, axes, _called(target), groups)
+
+
+def placed(model: Any, X: Array) -> Array:
+    """Return a block of rows where the model works on them."""
+    device = model._device  # noqa: SLF001
+    if device is None or not isinstance(X, np.ndarray):
+        return X
+    there = moved(X, device)
+    check_finite(there)
+    return there
 
 
 def _places(model: Any, y: Labels) -> Labels:

@@ -107,7 +107,9 @@ def _shown(form: Any) -> Any:
     def write(value: float | None, otherwise: str = "unknown") -> Any:
         if value is None:
             return otherwise
-        return Markup('<data value="{}">{}</data>').format(repr(value), form(value))
+        # A number stays on one line with its sign of percent.
+        text = form(value).replace(" ", "\N{NO-BREAK SPACE}")
+        return Markup('<data value="{}">{}</data>').format(repr(value), text)
 
     return write
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from elmband._arrays import Array, double, to_numpy
 from elmband.estimators import ELMSelectiveClassifier
+from elmband.report.given import placed
 from elmband.report.tallies import Floats, Ints
 
 
@@ -29,6 +30,7 @@ class Said(NamedTuple):
 
 def said(model: Any, X: Array) -> Said:
     """Ask the model about a block of rows."""
+    X = placed(model, X)
     probability = np.asarray(to_numpy(double(model._shares(X))))  # noqa: SLF001
     if not isinstance(model, ELMSelectiveClassifier):
         labels = np.asarray(to_numpy(model._labels(X)))  # noqa: SLF001

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband._arrays import Array, double, to_numpy
+from elmband.report.given import placed
 from elmband.report.tallies import Floats
 
 # Where coverage is looked at, besides the level asked for.
@@ -30,6 +31,7 @@ class Said(NamedTuple):
 
 def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
     """Ask the model once for all of it."""
+    X = placed(model, X)
     parts = model._parts(X)  # noqa: SLF001 (public methods would compute these three times)
     bounds = [model._bounds(parts, level, X) for level in levels]  # noqa: SLF001
     lower, upper = (np.stack([_column(pair[side]) for pair in bounds], axis=1) for side in (0, 1))
