@@ -2,6 +2,7 @@ import json
 import signal
 import subprocess
 import sys
+from time import sleep
 
 import numpy as np
 import pytest
@@ -116,8 +117,12 @@ def test_a_killed_process_is_gone_on_from_to_the_same_bits(tmp_path):
     np.save(path, np.column_stack([np.tile(X, (10, 1)), np.tile(Y, (10, 1))]))
     command = [sys.executable, "-c", FIT, path, folder, out]
     process = subprocess.Popen([*command, "0.05"])
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(6)
+    # Two passes, each long enough to be met: a busy machine takes a while to get there.
+    for _ in range(600):
+        if len(list((tmp_path / "kept").glob("pass-*.safetensors"))) >= 2:
+            break
+        assert process.poll() is None
+        sleep(0.1)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     begun = sorted(p.name for p in (tmp_path / "kept").glob("pass-*"))

@@ -228,16 +228,18 @@ def test_changed_models_are_refused_or_predict_nonsense(originals, name, tmp_pat
 ATTRIBUTES = [
     *("predict", "fit", "save", "_means", "_restore", "get_params", "__class__", "__init__"),
     *("__dict__", "__setstate__", "__getattr__", "__module__", "_doc_link_template"),
-    *("_repr_html_", "_metadata_request", "classes_", "anything", "", "a b", "é"),
+    *("_repr_html_", "_metadata_request", "_device", "classes_", "anything", "", "a b", "é"),
 ]
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_nothing_but_attributes_of_models_is_set(originals, name, tmp_path):
-    header, arrays = originals("layer")
-    header["state"][name] = "x"
-    with pytest.raises(ValueError, match=BROKEN):
-        load(forge(tmp_path / "model", header, arrays))
+    for value in ("x", {"array": "one", "shape": []}):
+        header, arrays = originals("layer")
+        header["state"][name] = value
+        arrays["one"] = np.ones(1)
+        with pytest.raises(ValueError, match=BROKEN):
+            load(forge(tmp_path / "model", header, arrays))
 
 
 # What these attributes may be besides.

@@ -55,5 +55,6 @@ def test_the_script_makes_what_is_there():
     for name, model in make.models().items():
         kept = load(folder / f"{name}.safetensors")
         assert type(kept) is type(model)
-        assert vars(kept).keys() == vars(model).keys()
+        # A version under development may have new parameters, with defaults.
+        assert kept._stored().state.keys() == model._stored().state.keys()
         assert kept.get_params() == model.get_params()

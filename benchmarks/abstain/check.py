@@ -74,6 +74,17 @@ def check_draws_of_photos_are_repeated_rows() -> None:
     assert found.false_among_called[0] == false
 
 
+def check_spread_counts_photos() -> None:
+    """Put three false positives into photo 5 and one into photo 7."""
+    groups = np.array([5, 5, 5, 7, 1, 1, 2, 2, 3, 3] * 10)
+    label = np.zeros(100, dtype=np.int64)
+    label[:4] = 1
+    found = paired.spread(Judged(np.zeros(100), label, np.arange(100)[::-1], groups))
+    assert found == (2, 1.0)
+    found = paired.spread(Judged(np.zeros(100), 1 - label, np.arange(100)[::-1], groups))
+    assert found == (3, 4 / 6)
+
+
 def check_ratios_without_a_denominator() -> None:
     """Nothing over nothing is 1, anything over nothing is infinite."""
     ours, uniform = np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, 0.0])

@@ -15,8 +15,9 @@ SHARES = ", ".join(f"{100 * c:g}" for c in COVERAGES)
 PAIRED = f"""Sums over {SHARES} % coverage and over seeds, and their ratios to those of one
 threshold for all on the same model, with 95 % intervals from a bootstrap that draws photos. "Called
 positive" is the share of the answered rows that are. "Of as many" compares equally many of the rows
-called positive, the most certain of them: {SHARES} % of the number of all rows. The target is a
-ratio of at most {TARGET:g}."""
+called positive, the most certain of them: {SHARES} % of the number of all rows. The last columns
+tell how many photos have false positives at {100 * COVERAGES[-1]:g} % coverage, for the first seed,
+and which part of these lies in two photos. The target is a ratio of at most {TARGET:g}."""
 
 ENSEMBLES = """Answers before the first false positive, seed by seed: five layers beside one."""
 
@@ -56,6 +57,8 @@ def paired(summary: Summary) -> list[str]:
         "ratio of errors",
         "false positives of as many",
         "ratio of these",
+        "photos with any",
+        "in the worst two, %",
     )
     title = "## False positives beside one threshold for all"
     return [title, PAIRED, table(head, lines)] if lines else []
@@ -78,6 +81,8 @@ def _paired_lines(name: str, record: Record) -> Iterator[list[str]]:
             _ratio(ratios["wrong"]),
             f"{found['false_among_called']:,.0f}",
             _ratio(ratios["false_among_called"]),
+            str(found["photos"]),
+            percent(found["worst_two"]),
         ]
 
 

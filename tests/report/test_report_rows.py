@@ -83,7 +83,8 @@ def rounded(value, digits=9):
 
 def test_the_array_library_changes_nothing(tmp_path, xp):
     (X, y), (rows, true) = (
-        tuple(part.to_numpy() for part in delays(n, seed)) for n, seed in ((500, 0), (3000, 1))
+        tuple(part.to_numpy().copy() for part in delays(n, seed))
+        for n, seed in ((500, 0), (3000, 1))
     )
     model = ELMIntervalRegressor(10, alpha=1.0, noise_alpha=1.0, random_state=0).fit(X, y)
     whole = content_of(tmp_path, model, (rows, true), group=1)
@@ -96,8 +97,8 @@ def test_the_array_library_changes_nothing(tmp_path, xp):
 
 
 @pytest.mark.torch
-def test_a_device_changes_nothing(tmp_path, flights):
-    X, y = flights
+def test_a_device_changes_nothing(tmp_path):
+    X, y = (part.to_numpy().copy() for part in delays(3000, 1))
     options = {"alpha": 1.0, "noise_alpha": 1.0, "random_state": 0}
     pages = [
         content_of(tmp_path, ELMIntervalRegressor(10, device=device, **options).fit(X, y), (X, y))
@@ -105,6 +106,7 @@ def test_a_device_changes_nothing(tmp_path, flights):
     ]
     assert rounded(pages[0]["promise"], 7) == rounded(pages[1]["promise"], 7)
     birds, names = species(1000, 0)
+    birds = birds.to_numpy().copy()
     pages = [
         content_of(
             tmp_path,
@@ -116,7 +118,7 @@ def test_a_device_changes_nothing(tmp_path, flights):
     assert pages[0]["right"] == pages[1]["right"]
     model = ELMIntervalRegressor(10, device="cpu", **options).fit(X, y)
     with pytest.raises(ValueError, match="Input X contains NaN"):
-        content_of(tmp_path, model, (X.assign(hour=np.nan), y))
+        content_of(tmp_path, model, (X * np.nan, y))
 
 
 def test_a_function_that_makes_rows_is_read_twice(tmp_path, model, flights):

@@ -37,6 +37,13 @@ class Counts(NamedTuple):
     false_among_called: Floats
 
 
+class Spread(NamedTuple):
+    """How many photos have false positives at the largest coverage, and those of the worst two."""
+
+    photos: int
+    worst_two: float
+
+
 def study(files: AnswerFiles, set_name: str) -> dict[str, Any]:
     """Return ratios to the uniform threshold with their intervals, by rule."""
     splits = [k for k in range(SETS[set_name].n_splits) if _whole(files, set_name, k)]
@@ -44,6 +51,7 @@ def study(files: AnswerFiles, set_name: str) -> dict[str, Any]:
         raise ValueError(f"there are no answers of {', '.join(RULES)} on {set_name} yet")
     draws, n_rows = None, 0
     sums: dict[str, list[Counts]] = {rule: [] for rule in RULES}
+    photos: dict[str, Spread] = {}
     for k in splits:
         for rule in RULES:
             judged = files.read(set_name, rule, k)
@@ -51,12 +59,15 @@ def study(files: AnswerFiles, set_name: str) -> dict[str, Any]:
             n_rows = len(judged.y)
             draws = drawn(judged.groups) if draws is None else draws
             sums[rule].append(counts(judged, draws))
+            photos.setdefault(rule, spread(judged))
     total = {rule: Counts(*map(sum, zip(*some, strict=True))) for rule, some in sums.items()}
     return {
         "seeds": len(splits),
         "rows": n_rows,
         "resamples": RESAMPLES,
-        "rules": {rule: compared(total[rule], total[UNIFORM]) for rule in RULES},
+        "rules": {
+            rule: compared(total[rule], total[UNIFORM]) | photos[rule]._asdict() for rule in RULES
+        },
     }
 
 
@@ -103,6 +114,16 @@ def _sums(
             weight = np.cumsum(np.append(0.0, row[groups[place]]))
             found[j, b] = weight[np.searchsorted(place, ends, side="right")].sum()
     return found
+
+
+def spread(judged: Judged) -> Spread:
+    """Tell how false positives are spread over photos."""
+    most = int(max(COVERAGES) * len(judged.y))
+    first = np.argsort(-judged.confidence, kind="stable")[:most]
+    false = first[(judged.label[first] == 1) & (judged.y[first] != 1)]
+    by_photo = np.sort(np.bincount(judged.groups[false], minlength=2))[::-1]
+    share = float(by_photo[:2].sum() / len(false)) if len(false) else np.nan
+    return Spread(int(np.sum(by_photo > 0)), share)
 
 
 def compared(ours: Counts, uniform: Counts) -> dict[str, Any]:

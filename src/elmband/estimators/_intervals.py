@@ -225,6 +225,8 @@ class IntervalModel(IntervalParts):
                     "refresh needs the rows that the mean was trained on: refresh(X, y); only "
                     "mode='fast' with partial_fit from the first row on keeps a sample of them."
                 )
+            # Leave-one-out would need all rows.
+            noise_rule = "gcv" if noise_rule in ("auto", "loo") else noise_rule
             self._fit_second(grown.mean_model(self._no_rows(), rule), noise_rule, grown.sample.rows)
             return self
         with followed(self, X, None):

@@ -13,7 +13,7 @@ from elmband.estimators._fitted import KINDS, attributes
 from elmband.estimators._trial import TriedModel
 from elmband.packing import UnknownKindError, fits
 
-# What scikit-learn notes about a model for the session at hand.
+# What belongs to the session at hand: notes of scikit-learn, and the device.
 _FLEETING = ("_metadata_request", "_device")
 _TEXT, _ARRAYS = "elmband", "arrays"
 
@@ -81,7 +81,8 @@ class SavedModel(TriedModel):
         parameters, types = vars(type(self)()), attributes(type(self))
         for name, value in stored.state.items():
             # Nothing else may be set: it could hide a method, or mislead a notebook.
-            if name not in parameters and not (name in types and fits(value, types[name])):
+            fitted = name in types and name not in _FLEETING and fits(value, types[name])
+            if name not in parameters and not fitted:
                 raise ValueError(f"{name} is not of the type that it should be")
         if stored.model != type(self).__name__:
             raise ValueError(f"{stored.model} is another kind of model")

@@ -7,6 +7,7 @@ again, and angles are hours, weekdays and days of the year.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any, Self
 
 import numpy as np
@@ -115,8 +116,8 @@ class YearAxis(CycleAxis):
 
     def written(self, value: float) -> str:
         """Write a date without its year."""
-        date = (np.datetime64("2001-01-01") + round(value) % 365).item()
-        return f"{date.day} {date:%b}"
+        day = date(2001, 1, 1) + timedelta(days=round(value) % 365)
+        return f"{day.day} {day:%b}"
 
 
 @dataclass(frozen=True, eq=False)

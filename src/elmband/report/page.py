@@ -108,7 +108,7 @@ def _shown(form: Any) -> Any:
         if value is None:
             return otherwise
         # A number stays on one line with its sign of percent.
-        text = form(value).replace(" ", "\N{NO-BREAK SPACE}")
+        text = form(value).replace(" %", "\N{NO-BREAK SPACE}%")
         return Markup('<data value="{}">{}</data>').format(repr(value), text)
 
     return write

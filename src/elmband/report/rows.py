@@ -89,9 +89,14 @@ class LabelledRows:
                 yield X, self.decode(to_numpy(Y)[:, 0])
             return
         X, y = self.source
-        for start in range(0, len(y), engine.BLOCK_ROWS):
-            part = slice(start, start + engine.BLOCK_ROWS)
+        for part in block_slices(len(y)):
             yield X[part, :], y[part]
+
+
+def block_slices(n_rows: int) -> Iterator[slice]:
+    """Cut rows into blocks, the same ones as those of a scan."""
+    size = engine.BLOCK_ROWS
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def total(

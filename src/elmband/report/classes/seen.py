@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband import engine
 from elmband._arrays import to_numpy
 from elmband.moments import Several
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
 from elmband.report.classes.said import Said, abstains, positive_place, said
 from elmband.report.look import Drawn
-from elmband.report.rows import Block
+from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
 
 # Rows of each table.
@@ -87,9 +86,8 @@ class Seen(NamedTuple):
 
 def make_plan(model: Any, axes: Sequence[Axis], drawn: Drawn) -> Plan:
     """Decide by a sample where bins shall lie."""
-    size = engine.BLOCK_ROWS
-    starts = range(0, len(drawn.y), size)
-    score = np.concatenate([said(model, drawn.X[a : a + size, :]).score for a in starts])
+    parts = block_slices(len(drawn.y))
+    score = np.concatenate([said(model, drawn.X[part, :]).score for part in parts])
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)
     return Plan(model, feature_bins(axes, to_numpy(drawn.X), rank), threshold_steps(-score))
 

@@ -13,7 +13,7 @@ from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
 from elmband.report.intervals.said import Said, said
 from elmband.report.look import Drawn
-from elmband.report.rows import Block
+from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
 
 # Rows of each table.
@@ -102,10 +102,8 @@ def make_plan(
     """Decide by a sample where bins shall lie."""
     nothing = FeatureBins((), ())
     rough = Plan(model, levels, level, nothing, NarrowBins(1.0), NarrowBins(1.0), np.empty(0))
-    blocks = [
-        rough.asked(drawn.X[a : a + 2048, :], drawn.y[a : a + 2048])
-        for a in range(0, len(drawn.y), 2048)
-    ]
+    parts = block_slices(len(drawn.y))
+    blocks = [rough.asked(drawn.X[part, :], drawn.y[part]) for part in parts]
     width = np.concatenate([block.width for block in blocks])
     error = np.abs(np.concatenate([block.error for block in blocks]))
     widths = narrow_bins(width)
