@@ -65,7 +65,7 @@ def moved(array: Any, device: Any) -> Any:
     """Return a NumPy array on the device, copied through pinned buffers."""
     import torch  # noqa: PLC0415
 
-    host = torch.from_numpy(np.ascontiguousarray(array))
+    host = torch.from_numpy(_writeable(array))
     if device.type != "cuda" or host.nbytes <= _PIECE_BYTES or host.is_pinned():
         return host.to(device, non_blocking=True)
     out = torch.empty(host.shape, dtype=host.dtype, device=device)
@@ -77,6 +77,12 @@ def moved(array: Any, device: Any) -> Any:
         pinned.sent()
     torch.cuda.current_stream(device).synchronize()
     return out
+
+
+def _writeable(array: Any) -> Any:
+    """Return an array that PyTorch takes without a warning: contiguous, and not read-only."""
+    whole = np.ascontiguousarray(array)
+    return whole if whole.flags.writeable else whole.copy()
 
 
 class _Pinned:
@@ -189,7 +195,7 @@ class _Sender:
                 if array is None:
                     parts.append(None)
                     continue
-                host = pinned.filled(torch.from_numpy(np.ascontiguousarray(array)))
+                host = pinned.filled(torch.from_numpy(_writeable(array)))
                 parts.append(host.to(self._device, non_blocking=True))
                 pinned.sent()
             event = torch.cuda.Event()  # type: ignore[no-untyped-call]

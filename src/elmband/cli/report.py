@@ -32,6 +32,10 @@ def report(
     ] = Path("report.html"),
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column by which coverage is shown, such as a region.")
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="Unit of the target, such as minutes.")] = None,
 ) -> None:
     """Write one page that needs nothing else: what the model promises, whether it keeps it, where.
 
@@ -40,5 +44,7 @@ def report(
     check_writable(output)
     fitted = load(model)
     with opened(data, encoder=fitted.encoder_, target=column(target)) as rows:
-        write_report(fitted, rows, output, confidence_level=level, title=title)
+        write_report(
+            fitted, rows, output, confidence_level=level, title=title, group=group, unit=unit
+        )
     Console(highlight=False, soft_wrap=True).print(f"Report written to {output}", markup=False)

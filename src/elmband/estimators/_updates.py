@@ -121,6 +121,9 @@ def check_mergeable(one: Any, other: Any) -> None:
             raise ValueError(
                 "merge takes models with a single layer that were trained by partial_fit or fit."
             )
+    mine, theirs = (getattr(model, "classes_", np.empty(0)) for model in (one, other))
+    if not np.array_equal(mine, theirs):
+        raise ValueError("These models have different classes; train both from one untrained().")
     if type(one) is not type(other) or not one._grown.same_layer(other._grown):  # noqa: SLF001
         raise ValueError(
             "These models have different hidden layers or scalings, so that their sums do not add "

@@ -37,7 +37,9 @@ precision, chunk_size, device, random_state, verbose
     class_weight : dict, "balanced" or None, default=None
         How often a row of each class counts. "balanced" lets all classes count alike. Weights act
         on all that is learned: scaling, output weights, L2 strength, selection, stacking and
-        probabilities, which are then those of a population weighted so.
+        probabilities, which are then those of a population weighted so. Leaving out takes one
+        count of a row: with weights far above one and many neurons in a single layer, strength and
+        probabilities are chosen too boldly; a stack ("auto") leaves rows out whole.
 
     Attributes
     ----------
