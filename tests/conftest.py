@@ -5,6 +5,7 @@ import os
 # scikit-learn reads this at import: its array API checks run instead of being skipped.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+import functools
 import importlib.util
 from pathlib import Path
 
@@ -17,6 +18,11 @@ settings.register_profile("house", deadline=None, max_examples=30, derandomize=T
 settings.load_profile("house")
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
+@functools.cache
+def has_cuda():
+    return HAS_TORCH and importlib.import_module("torch").cuda.is_available()
 
 
 def pytest_addoption(parser):
@@ -33,6 +39,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("torch") and not HAS_TORCH:
             item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
+        elif item.get_closest_marker("cuda") and not has_cuda():
+            item.add_marker(pytest.mark.skip(reason="PyTorch sees no CUDA device"))
 
 
 _REQUIRED: dict[str, list[str]] = {}
@@ -46,6 +54,9 @@ def pytest_configure(config):
 def pytest_runtest_logreport(report):
     for mark, outcomes in _REQUIRED.items():
         if mark in report.keywords and (report.skipped or report.when == "call"):
+            # Those for a GPU have a mark of their own, though they need the library as well.
+            if mark == "torch" and "cuda" in report.keywords:
+                continue
             outcomes.append(report.outcome)
 
 

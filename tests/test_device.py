@@ -20,12 +20,7 @@ pytestmark = pytest.mark.torch
 DATA = make_heteroscedastic(700, random_state=0)
 DEVICES = [
     "cpu",
-    pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(
-            not torch.cuda.is_available(), reason="PyTorch sees no CUDA device"
-        ),
-    ),
+    pytest.param("cuda", marks=pytest.mark.cuda),
 ]
 KINDS = {
     "published": {"n_neurons": 30, "alpha": 0.01, "noise": "squared", "calibration": "gaussian"},

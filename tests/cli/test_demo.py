@@ -267,7 +267,7 @@ def test_version_and_help(tmp_path):
     assert version.stdout == f"elmband {elmband.__version__}\n"
     help_ = run("--help", folder=tmp_path)
     assert help_.returncode == 0
-    assert "Example: elmband demo --rows 1000 -o intervals.png" in sentence(help_.stdout)
+    assert "Example: elmband fit trips.parquet --target delay" in sentence(help_.stdout)
     assert "Usage: elmband [OPTIONS]" in sentence(help_.stdout)
 
 

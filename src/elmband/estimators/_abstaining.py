@@ -20,7 +20,6 @@ from elmband.left_out import LeftOut
 from elmband.rows import Rows
 
 # What these models are made of besides, for files.
-SAVED_KINDS = (Known, Thresholds, Usual)
 
 
 class Abstaining(ELMClassifier, IntervalModel):
