@@ -47,7 +47,7 @@ def test_a_state_goes_to_arrays_and_text_and_back(state):
 
 def test_an_encoder_from_a_file_encodes_the_same(tmp_path):
     encoder = TableEncoder().fit(TABLE)
-    kinds = dict.fromkeys(ENCODER_KINDS, {})
+    kinds = {kind: {} for kind in ENCODER_KINDS}
     stored = Stored("x", {"encoder": encoder.state_}, "0")
     path = write(tmp_path / "encoder.safetensors", pack(stored, kinds))
     state = read(path, kinds).state["encoder"]

@@ -19,8 +19,6 @@ from elmband.estimators.classifier import ELMClassifier
 from elmband.left_out import LeftOut
 from elmband.rows import Rows
 
-# What these models are made of besides, for files.
-
 
 class Abstaining(ELMClassifier, IntervalModel):
     """Rules and estimates of `ELMSelectiveClassifier`, which describes parameters."""
