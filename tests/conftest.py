@@ -4,6 +4,9 @@ import os
 
 # scikit-learn reads this at import: its array API checks run instead of being skipped.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# JAX has float64 only where it is told so before its first array.
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import functools
 import importlib.util
@@ -18,6 +21,7 @@ settings.register_profile("house", deadline=None, max_examples=30, derandomize=T
 settings.load_profile("house")
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+HAS_JAX = importlib.util.find_spec("jax") is not None
 
 
 @functools.cache
@@ -39,6 +43,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("torch") and not HAS_TORCH:
             item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
+        elif item.get_closest_marker("jax") and not HAS_JAX:
+            item.add_marker(pytest.mark.skip(reason="JAX is not installed"))
         elif item.get_closest_marker("cuda") and not has_cuda():
             item.add_marker(pytest.mark.skip(reason="PyTorch sees no CUDA device"))
 
@@ -86,11 +92,20 @@ def data_folder():
     return Path(folder)
 
 
-@pytest.fixture(params=["numpy", "strict", pytest.param("torch", marks=pytest.mark.torch)])
+@pytest.fixture(
+    params=[
+        "numpy",
+        "strict",
+        pytest.param("torch", marks=pytest.mark.torch),
+        pytest.param("jax", marks=pytest.mark.jax),
+    ]
+)
 def xp(request):
     """Every array library that the tests run on, as its array API namespace."""
     if request.param == "numpy":
         return array_api_compat.numpy
     if request.param == "strict":
         return array_api_strict
+    if request.param == "jax":
+        return importlib.import_module("jax.numpy")
     return importlib.import_module("array_api_compat.torch")

@@ -47,7 +47,7 @@ def test_the_model_is_the_same(where, name):
         # A strength chosen by leave-one-out may be tiny, and rounding then weighs more.
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     parts = [model.predict_variance(DATA.X).mean_model for model in (here, there)]
-    np.testing.assert_allclose(parts[1], parts[0], rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(parts[1], parts[0], rtol=1e-3, atol=1e-9)
     evaluations = [model.evaluate(DATA.X, DATA.y) for model in (here, there)]
     assert evaluations[1].rmse == pytest.approx(evaluations[0].rmse, rel=1e-6)
     widths = [np.diff(m.calibrate(DATA.X, DATA.y).predict_interval(DATA.X)) for m in (here, there)]
@@ -56,8 +56,7 @@ def test_the_model_is_the_same(where, name):
 
 @pytest.mark.parametrize("where", DEVICES)
 def test_rows_that_do_not_fit_travel_in_every_pass(where, monkeypatch):
-    monkeypatch.setattr(device, "fits", lambda _nbytes, _device: False)
-    monkeypatch.setattr(device, "DEVICE_ROWS", 100)
+    monkeypatch.setattr(device.rows, "room", lambda _device: 0.0)
     here, there = (m.fit(DATA.X, DATA.y) for m in pair("published", where, chunk_size=64))
     np.testing.assert_allclose(
         there.predict_interval(DATA.X), here.predict_interval(DATA.X), rtol=1e-7, atol=1e-8
@@ -78,7 +77,7 @@ def test_scans_are_moved_chunk_by_chunk(where, tmp_path):
             scan(tmp_path / "rows.npy", features=[0]), out=tmp_path / f"{model.device}.npy"
         )
     expected, found = (np.load(tmp_path / f"{at}.npy") for at in (None, where))
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     assert there.evaluate(opened).rmse == pytest.approx(here.evaluate(opened).rmse, rel=1e-7)
     there.calibrate(opened)
 
@@ -168,3 +167,82 @@ def test_without_pytorch_a_sentence_says_what_to_install(monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'elmband\[torch\]'"):
         ELMRegressor(20, device="cuda").fit(DATA.X, DATA.y)
     assert device.resolve("auto") is None
+
+
+@pytest.mark.cuda
+def test_chunks_of_a_scan_cross_the_wire_once():
+    X = np.random.default_rng(0).standard_normal((300_000, 5)).astype(np.float32)
+    y = np.sin(X[:, 0])
+    passes = []
+
+    def read():
+        passes.append(1)
+        for start in range(0, len(X), 10_000):
+            yield X[start : start + 10_000], y[start : start + 10_000]
+
+    options = {**KINDS["published"], "random_state": 0}
+    here = ELMIntervalRegressor(**options).fit(X, y)
+    rows = scan(read)
+    before = len(passes)
+    there = ELMIntervalRegressor(device="cuda", **options).fit(rows)
+    # Two looks at their beginning, and one pass.
+    assert len(passes) - before == 3
+    np.testing.assert_allclose(
+        there.predict_interval(X[:500]), here.predict_interval(X[:500]), rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_memory_that_a_function_uses_again_is_read_in_time(where):
+    X = np.random.default_rng(0).standard_normal((200_000, 24)).astype(np.float32)
+    y = np.sin(X[:, 0])
+
+    def read():
+        room = np.empty((8192, 24), np.float32), np.empty(8192, np.float32)
+        for start in range(0, len(X), 8192):
+            n = min(8192, len(X) - start)
+            for buffer, values in zip(room, (X, y), strict=True):
+                buffer[:n] = values[start : start + n]
+            yield room[0][:n], room[1][:n]
+
+    options = {**KINDS["published"], "chunk_size": 4096, "random_state": 0}
+    here = ELMIntervalRegressor(**options).fit(X, y)
+    there = ELMIntervalRegressor(device=where, **options).fit(scan(read))
+    np.testing.assert_allclose(
+        there.predict_interval(X[:500]), here.predict_interval(X[:500]), rtol=1e-3, atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_a_value_that_is_missing_far_down_a_scan_is_found_with_its_place(where):
+    X = np.zeros((200_000, 24), np.float32) + np.arange(24, dtype=np.float32)
+    X[150_000, 3] = np.nan
+    y = np.arange(200_000.0)
+
+    def read():
+        for start in range(0, len(X), 4096):
+            yield X[start : start + 4096], y[start : start + 4096]
+
+    model = ELMRegressor(5, alpha=1.0, chunk_size=4096, device=where)
+    with pytest.raises(ValueError, match=r"rows \d+ to \d+: .*missing value"):
+        model.fit(scan(read))
+
+
+@pytest.mark.cuda
+def test_pinned_memory_that_is_used_again_is_sent_from_where_it_is():
+    X = np.random.default_rng(0).standard_normal((200_000, 24)).astype(np.float32)
+    y = np.sin(X[:, 0])
+
+    def read():
+        room = torch.empty((8192, 24), pin_memory=True).numpy()
+        for start in range(0, len(X), 8192):
+            n = min(8192, len(X) - start)
+            room[:n] = X[start : start + n]
+            yield room[:n], y[start : start + n]
+
+    options = {**KINDS["published"], "random_state": 0}
+    here = ELMIntervalRegressor(**options).fit(X, y)
+    there = ELMIntervalRegressor(device="cuda", chunk_size=8192, **options).fit(scan(read))
+    np.testing.assert_allclose(
+        there.predict_interval(X[:500]), here.predict_interval(X[:500]), rtol=1e-3, atol=1e-3
+    )

@@ -24,6 +24,7 @@ def test_the_gallery_is_complete():
         "abstain",
         "asymmetric",
         "calibrate",
+        "displays",
         "groups",
         "intervals",
         "off_distribution",

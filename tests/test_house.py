@@ -24,6 +24,7 @@ ROOMS = [
     "sample",
     "rows",
     "device",
+    "kept",
     "encode",
     "stream",
     "packing",
@@ -122,3 +123,19 @@ def test_the_readme_gives_the_test_command_that_ci_runs():
     command = "python -m pip install -e '.[test]' && python -m pytest"
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+# These know of devices. All others are mathematics, which is written once for every library.
+KNOWING = {"_arrays", "device", "kept", "products"}
+
+
+def test_there_is_no_second_copy_of_the_mathematics_for_a_device():
+    found = {
+        room_of(path)
+        for path in MODULES
+        if re.search(r"^\s*(import|from) (torch|cupy|jax)\b", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert found <= KNOWING
+    # None of them computes what a chunk adds up to.
+    sums = re.compile(r"class \w+\((\w+\.)?(Moments|TargetSums)\)")
+    assert not [p for p in MODULES if room_of(p) in KNOWING and sums.search(p.read_text("utf-8"))]

@@ -6,9 +6,9 @@ import array_api_compat
 import numpy as np
 
 Array: TypeAlias = Any
-Precision: TypeAlias = Literal["auto", "float32", "float64"]
+Precision: TypeAlias = Literal["auto", "float32", "float64", "high", "fast"]
 
-PRECISIONS = ("auto", "float32", "float64")
+PRECISIONS = ("auto", "float32", "float64", "high", "fast")
 
 # These hold at most 16 bits, so float32 represents every one of their values exactly.
 _SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16", "float32")
@@ -23,9 +23,12 @@ def product_dtype(X: Array, precision: Precision = "auto") -> Any:
     """Return the dtype of the matrix products: that of the data, unless overridden.
 
     Float32 and integers of at most 16 bits give float32, everything else float64.
-    Sums over rows are kept in float64 in either case.
+    "high" and "fast" are ways to multiply float32 numbers. Sums over rows are kept in float64
+    in any case.
     """
     xp = namespace(X)
+    if precision in ("high", "fast"):
+        return xp.float32
     if precision != "auto":
         return getattr(xp, precision)
     return xp.float32 if str(X.dtype).rpartition(".")[-1] in _SMALL_DTYPES else xp.float64

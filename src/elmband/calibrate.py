@@ -22,6 +22,9 @@ from elmband.moments import Moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+# Levels whose multipliers a calibration shows of itself.
+_TOLD = (0.5, 0.9, 0.95)
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -40,6 +43,9 @@ class Scores:
     def n(self) -> float:
         """Number of rows."""
         return float(self.cumulated[-1])
+
+    def __repr__(self) -> str:
+        return f"Scores({self.n:,.10g} rows, from {self.t[0]:.3g} to {self.t[-1]:.3g})"
 
     def _at(self, rank: float) -> float:
         """Return the least score with at least `rank` rows at or below it, inf past the end."""
@@ -139,6 +145,16 @@ class Calibration:
     kind: Literal["gaussian", "loo", "conformal"]
     outputs: tuple[OutputScores, ...]
 
+    def __repr__(self) -> str:
+        if self.kind == "gaussian":
+            return "Calibration('gaussian'; multipliers of the normal distribution)"
+        scores = [output.both for output in self.outputs]
+        what = f"{self.kind!r}, {scores[0].n:,.10g} rows"
+        if len(scores) > 1:
+            return f"Calibration({what}; n_outputs={len(scores)})"
+        found = ", ".join(f"{_plain(scores[0], self.kind, p):.3g} at {100 * p:g} %" for p in _TOLD)
+        return f"Calibration({what}; multipliers {found})"
+
     def symmetric(self, level: float, output: int) -> float:
         """Return the multiplier of a symmetric interval."""
         if self.kind == "gaussian":
@@ -165,6 +181,11 @@ class Calibration:
     def std(self, output: int) -> float:
         """Return the factor of the standard deviation."""
         return 1.0 if self.kind == "gaussian" else self.outputs[output].both.root_mean_square
+
+
+def _plain(scores: Scores, kind: str, level: float) -> float:
+    """Return a multiplier without a warning."""
+    return scores.conformal(level) if kind == "conformal" else scores.estimated(level, two_sided)
 
 
 def _warned(multiplier: float, n: float, share: float, level: float) -> float:

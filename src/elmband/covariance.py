@@ -21,6 +21,7 @@ from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.moments import Chunk, Moments
 from elmband.output_layer import OutputLayer
 from elmband.products import squares
+from elmband.solve import cholesky
 from elmband.triangular import squared_lengths
 
 
@@ -79,9 +80,8 @@ class CovarianceRoot:
         """Factorise Σ (m, L, L)."""
         xp = namespace(covariance)
         diagonal = xp.linalg.diagonal(covariance)
-        try:
-            roots = xp.linalg.cholesky(covariance)
-        except (np.linalg.LinAlgError, RuntimeError):
+        roots = cholesky(covariance)
+        if roots is None:
             return cls(covariance, triangular=False)
         # A pivot that rounding alone could have left says that there may be no root.
         pivots = xp.linalg.diagonal(roots) ** 2

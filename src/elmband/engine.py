@@ -8,19 +8,21 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import fields
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain, islice, pairwise
 from os import cpu_count
 from threading import local
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
+from elmband._arrays import namespace
 from elmband.checkpoint import Begun, Checkpoint
+from elmband.kept import forget
 from elmband.moments import Chunk, Moments
 from elmband.progress import Bar
 
@@ -36,6 +38,8 @@ R = TypeVar("R")
 
 # Rows mapped at once, fewer than are read at once.
 BLOCK_ROWS = 2048
+# Rows below which a device is not asked to take still fewer.
+_LEAST_ROWS = 256
 # Matrices up to this size are solved soon enough by one thread.
 _CALM_SIZE = 1000
 # Threads of an engine do not start engines of their own.
@@ -153,18 +157,58 @@ def plus(sums: Any, more: Any) -> Any:
 
 def in_blocks(chunk_map: Callable[[Chunk], S]) -> Callable[[Chunk], S]:
     """Return the same map, made of blocks of rows that stay near the processor."""
+    careful: Callable[[Chunk], S] = halving(chunk_map, plus)
 
     def blockwise(chunk: Chunk) -> S:
         n = int(chunk.X.shape[0])
-        if n <= BLOCK_ROWS or not isinstance(chunk.X, np.ndarray):
+        if not isinstance(chunk.X, np.ndarray):
+            return careful(chunk)
+        if n <= BLOCK_ROWS:
             return chunk_map(chunk)
-        count = -(-n // BLOCK_ROWS)
-        edges = [n * k // count for k in range(count + 1)]
-        parts = (slice(a, b) for a, b in pairwise(edges))
-        blocks = (Chunk(*(None if a is None else a[part] for a in chunk)) for part in parts)
-        return reduced(map(chunk_map, blocks))
+        return reduced(map(chunk_map, _cut(chunk, -(-n // BLOCK_ROWS))))
 
     return blockwise
+
+
+def _cut(rows: Any, count: int) -> Iterator[Any]:
+    """Cut a chunk, or an array, into so many parts of nearly equal length."""
+    arrays = rows if isinstance(rows, Chunk) else (rows,)
+    n = int(arrays[0].shape[0])
+    for start, stop in pairwise(n * k // count for k in range(count + 1)):
+        parts = [None if a is None else a[start:stop, ...] for a in arrays]
+        yield Chunk(*parts) if isinstance(rows, Chunk) else parts[0]
+
+
+def joined(one: Any, other: Any) -> Any:
+    """Return results of rows one after the other, arrays or tuples of them."""
+    if isinstance(one, tuple):
+        return tuple(map(joined, one, other))
+    return namespace(one).concat([one, other], axis=0)
+
+
+def halving(function: Callable[[Any], R], add: Callable[[R, R], R]) -> Callable[[Any], R]:
+    """Return the same function of chunks, or of arrays, that makes do with the memory of a device.
+
+    Where there is too little, it takes half the rows at a time, from then on.
+    """
+    most = math.inf
+
+    def careful(rows: Any) -> R:
+        nonlocal most
+        n = int(getattr(rows, "X", rows).shape[0])
+        if n <= most:
+            try:
+                return function(rows)
+            except Exception as error:
+                if type(error).__name__ != "OutOfMemoryError" or n < 2 * _LEAST_ROWS:
+                    raise
+            # Only here is what the failed attempt held free again.
+            forget()
+            most = n // 2
+        one, other = _cut(rows, 2)
+        return add(careful(one), careful(other))
+
+    return careful
 
 
 def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R]:
@@ -175,7 +219,7 @@ def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R
         return
     pending: deque[Future[R]] = deque()
     with ExitStack() as stack:
-        stack.enter_context(threadpool_limits(1, user_api="blas"))
+        stack.enter_context(_one_blas_thread())
         pool = ThreadPoolExecutor(workers, initializer=_begin_thread)
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         for item in items:
@@ -209,6 +253,19 @@ def scratch(name: object, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any,
     return cast("np.ndarray[Any, np.dtype[Any]]", buffer[:size].reshape(shape))
 
 
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    return cast("AbstractContextManager[Any]", _libraries().limit(limits=1, user_api="blas"))
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the BLAS libraries of this process, once: beside PyTorch that takes 17 ms."""
+    # That of SciPy may be another one than NumPy's, and is loaded with this module.
+    import scipy.linalg  # noqa: F401, PLC0415
+
+    return ThreadpoolController()
+
+
 @contextmanager
 def calm(size: int) -> Iterator[None]:
     """Keep BLAS to one thread around passes whose matrices between them are no larger than `size`.
@@ -219,7 +276,7 @@ def calm(size: int) -> Iterator[None]:
     if size > _CALM_SIZE:
         yield
         return
-    with threadpool_limits(1, user_api="blas"):
+    with _one_blas_thread():
         yield
 
 

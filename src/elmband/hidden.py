@@ -8,6 +8,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, is_writeable_array, namespace
+from elmband.kept import once
 from elmband.moments import Chunk
 from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
 from elmband.sample import RowSample
@@ -26,6 +27,16 @@ class HiddenLayer:
     def n_neurons(self) -> int:
         """Number of columns of H."""
         return sum(block.count for block in self.blocks)
+
+    def __repr__(self) -> str:
+        return f"HiddenLayer({self.described})"
+
+    @property
+    def described(self) -> str:
+        """What it is made of, in words."""
+        kinds = ", ".join(block.described for block in self.blocks)
+        inputs = int(self.blocks[0].weights.shape[0]) if self.blocks else 0
+        return f"{self.n_neurons:,} neurons: {kinds or 'none'}; n_inputs={inputs}"
 
     def __call__(self, Z: Array, out: np.ndarray[Any, Any] | None = None) -> Array:
         """Return hidden outputs H (n, L) of standardised inputs Z (n, d), on NumPy in `out`."""
@@ -60,13 +71,16 @@ class FeatureMap:
     inputs: Scaling
     hidden: HiddenLayer
 
+    def __repr__(self) -> str:
+        return f"FeatureMap({self.hidden.described})"
+
     def __call__(self, rows: Chunk) -> Chunk:
         """Replace the inputs of a chunk by hidden outputs, in the dtype of this map.
 
         On NumPy they last until the same thread maps the next chunk.
         """
         if not isinstance(rows.X, np.ndarray):
-            return rows._replace(X=self.apply(rows.X))
+            return rows._replace(X=once(rows.X, self, self.apply))
         n, dtype = len(rows.X), self.inputs.mean.dtype
         Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, dtype))
         H = engine.scratch(("H", id(self.hidden)), (n, self.hidden.n_neurons), dtype)

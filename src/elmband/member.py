@@ -184,6 +184,11 @@ class Member:
     coef: Array
     alpha: Array
 
+    def __repr__(self) -> str:
+        alphas = [f"{alpha:.3g}" for alpha in to_numpy(self.alpha).tolist()]
+        more = ", ..." if len(alphas) > 3 else ""
+        return f"Member({self.features.hidden.described}, alpha={', '.join(alphas[:3])}{more})"
+
     def hidden(self, X: Array) -> Array:
         """Return centred hidden outputs."""
         return self.features.apply(X) - self.centre

@@ -98,6 +98,15 @@ class Neurons:
         """Number of neurons."""
         return int(self.bias.shape[0])
 
+    def __repr__(self) -> str:
+        how = ", passed through" if self.passes else ""
+        return f"Neurons({self.described}{how}; n_inputs={int(self.weights.shape[0])})"
+
+    @property
+    def described(self) -> str:
+        """Their number and kind in words."""
+        return f"{self.count:,} {getattr(self.kind, '__name__', self.kind)}"
+
     def __call__(self, Z: Array) -> Array:
         """Return the outputs of these neurons, one column each."""
         if self.passes:

@@ -53,6 +53,10 @@ class OutputLayer:
     factor: InverseFactor | None
     spectrum: Spectrum | None
 
+    def __repr__(self) -> str:
+        neurons, outputs = (int(length) for length in self.coef.shape)
+        return f"OutputLayer(n_neurons={neurons}, n_outputs={outputs})"
+
     @property
     def dual(self) -> bool:
         """Whether this is the dual form, which needs all rows in one chunk."""

@@ -33,8 +33,13 @@ class Source(Protocol):
         """Number of rows, once a pass has counted them."""
         ...
 
-    def chunks(self, chunk_size: int | None = None, start: int = 0) -> Iterator[Chunk]:
-        """Read all rows once, but for the first `start` chunks."""
+    def chunks(
+        self, chunk_size: int | None = None, start: int = 0, *, lent: bool = False
+    ) -> Iterator[Chunk]:
+        """Read all rows once, but for the first `start` chunks.
+
+        Chunks that are `lent` are valid until the next one, and their X is not checked.
+        """
         ...
 
 
@@ -129,6 +134,7 @@ class StreamRows:
     """Rows that are read anew for every pass.
 
     Chunks are made ready by `prepare`, then targets standardised by `targets` where it is known.
+    Those that are `lent` are for who moves them elsewhere, one after the other.
     """
 
     source: Source
@@ -137,6 +143,7 @@ class StreamRows:
     prepare: Callable[[Chunk], Chunk]
     chunk_size: int
     targets: Scaling | None = None
+    lent: bool = False
 
     @property
     def in_memory(self) -> bool:
@@ -154,7 +161,7 @@ class StreamRows:
 
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
         """Read the chunks, but for the first `start` of them."""
-        for chunk in self.source.chunks(self.chunk_size, start):
+        for chunk in self.source.chunks(self.chunk_size, start, lent=self.lent):
             X, Y, s = self.prepare(chunk)
             if self.targets is not None:
                 Y = cast(self.targets(Y), self.dtype)

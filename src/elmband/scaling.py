@@ -7,6 +7,7 @@ import numpy as np
 
 from elmband._arrays import Array, cast, double, epsilon, namespace, place
 from elmband.moments import Moments
+from elmband.products import column_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +46,29 @@ class ColumnMoments(Moments):
 def column_moments(X: Array, s: Array | None) -> ColumnMoments:
     """Sum up the columns of one chunk in float64, rows counted by their weights `s`."""
     xp = namespace(X)
+    if s is None and not isinstance(X, np.ndarray) and X.dtype == xp.float32:
+        return _shifted_moments(X)
     X = double(X)
     weights = xp.ones_like(X[:, 0]) if s is None else double(s)
     n = xp.sum(weights)
     mean = weights @ X / n
     return ColumnMoments(n=float(n), mean=mean, squares=weights @ (X - mean) ** 2)
+
+
+def _shifted_moments(X: Array) -> ColumnMoments:
+    """Sum up float32 columns without a copy in float64, which devices are slow with.
+
+    Near the mean, differences of float32 numbers are exact; what the mean itself was rounded by
+    is taken away afterwards.
+    """
+    xp = namespace(X)
+    n = int(X.shape[0])
+    mean = column_sums(X) / n
+    near = cast(mean, X.dtype)
+    gaps = X - near
+    gaps *= gaps
+    squares = column_sums(gaps) - n * (mean - double(near)) ** 2
+    return ColumnMoments(n=float(n), mean=mean, squares=xp.clip(squares, min=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +77,9 @@ class Scaling:
 
     mean: Array
     scale: Array
+
+    def __repr__(self) -> str:
+        return f"Scaling(n_columns={int(self.mean.shape[0])})"
 
     @classmethod
     def from_moments(cls, moments: ColumnMoments) -> Self:

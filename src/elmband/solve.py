@@ -12,6 +12,8 @@ then share one B.
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from elmband._arrays import Array, cast, epsilon, namespace
 from elmband.triangular import squared_lengths
 
@@ -66,9 +68,7 @@ class Spectrum:
         """Decompose a Gram matrix summed from products with the rounding unit `eps`."""
         xp = namespace(symmetric)
         values, vectors = xp.linalg.eigh(symmetric)
-        # Chunks of float32 products, added in float64, change HᵀH by less than eps·λ_max; solvers
-        # in float64 leave somewhat more of their own eps.
-        cut = max(4 * eps, values.shape[0] * epsilon(xp.float64, xp)) * float(values[-1])
+        cut = rounding(symmetric, eps) * float(values[-1])
         return cls(xp.clip(values, min=0.0), vectors, cut)
 
     def weights(self, alphas: Array) -> Array:
@@ -94,14 +94,51 @@ def given_alpha_factor(
     By Cholesky, unless HᵀH + γI is singular to working precision; then from the `spectrum`.
     """
     xp = namespace(HtH)
-    if float(alpha[0]) < 4 * eps * float(xp.linalg.trace(HtH)):
+    if not _far_from_singular(HtH, float(alpha[0]), eps):
         spectrum = spectrum or Spectrum.of(HtH, eps)
         if float(spectrum.values[0] + alpha[0]) <= 4 * spectrum.cut:
             return spectrum.factor(alpha)
-    shifted = HtH + float(alpha[0]) * xp.eye(HtH.shape[0], dtype=HtH.dtype, device=HtH.device)
-    basis = xp.linalg.inv(xp.linalg.cholesky(shifted)).T
+    basis = xp.linalg.inv(xp.linalg.cholesky(_shifted(HtH, float(alpha[0])))).T
     ones = xp.ones((HtH.shape[0], alpha.shape[0]), dtype=HtH.dtype, device=HtH.device)
     return InverseFactor(basis, ones, upper=True)
+
+
+def _far_from_singular(HtH: Array, alpha: float, eps: float) -> bool:
+    """Whether the least eigenvalue of HᵀH + γI is surely above what rounding can make of zero.
+
+    A Cholesky factor tells, in a small part of the time of eigenvalues: it exists where γ is
+    lowered by that much. The largest eigenvalue is at most the root of the sum of squares.
+    """
+    xp = namespace(HtH)
+    if alpha >= 4 * eps * float(xp.linalg.trace(HtH)):
+        return True
+    largest = float(xp.sqrt(xp.sum(HtH**2)))
+    return cholesky(_shifted(HtH, alpha - 4 * rounding(HtH, eps) * largest)) is not None
+
+
+def _shifted(HtH: Array, alpha: float) -> Array:
+    xp = namespace(HtH)
+    return HtH + alpha * xp.eye(HtH.shape[0], dtype=HtH.dtype, device=HtH.device)
+
+
+def rounding(HtH: Array, eps: float) -> float:
+    """Return the share of the largest eigenvalue below which others cannot be told from zero.
+
+    Chunks of float32 products, added in float64, change HᵀH by less than eps·λ_max; solvers in
+    float64 leave somewhat more of their own eps.
+    """
+    return max(4 * eps, int(HtH.shape[0]) * epsilon(namespace(HtH).float64, namespace(HtH)))
+
+
+def cholesky(symmetric: Array) -> Array | None:
+    """Return the lower Cholesky factor, or None where there is none."""
+    xp = namespace(symmetric)
+    try:
+        factor = xp.linalg.cholesky(symmetric)
+    except (np.linalg.LinAlgError, RuntimeError):
+        return None
+    # Some libraries do not raise, and return NaN.
+    return factor if bool(xp.all(xp.isfinite(xp.linalg.diagonal(factor)))) else None
 
 
 def alpha_grid(trace: float, n_neurons: int, eps: float, like: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, cast
-from elmband.products import squared_norms
+from elmband.products import product, squared_norms, wide
 
 Shape: TypeAlias = Literal["upper", "lower"]
 
@@ -17,10 +17,11 @@ _DEVICE_BLOCK = 128
 
 def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
     """Return ‖hF‖² of every row h of H (n, L), (n,); the zeros of F (L, L) are not touched."""
+    H = wide(H)
     F = cast(F, H.dtype)
     size = F.shape[1]
     total: Array = 0.0
-    block = _BLOCK if isinstance(H, np.ndarray) else _DEVICE_BLOCK
+    block = _BLOCK if isinstance(H, np.ndarray) else max(_DEVICE_BLOCK, size // 8)
     for start in range(0, size, block):
         stop = min(start + block, size)
         rows = slice(0, stop) if shape == "upper" else slice(start, size)
@@ -33,4 +34,4 @@ def _product(A: Array, B: Array) -> Array:
     if isinstance(A, np.ndarray):
         out = engine.scratch("product", (A.shape[0], B.shape[1]), A.dtype)
         return np.matmul(A, B, out=out)
-    return A @ B
+    return product(A, B)

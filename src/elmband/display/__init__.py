@@ -8,9 +8,18 @@
 >>> display.figure_.savefig("band.png")  # doctest: +SKIP
 """
 
+from elmband.display.calibration import IntervalCalibrationDisplay
 from elmband.display.confident_rates import ConfidentRatesDisplay
 from elmband.display.figure import new_figure
 from elmband.display.interval import IntervalDisplay
 from elmband.display.risk_coverage import RiskCoverageDisplay
+from elmband.display.variance import VariancePartsDisplay
 
-__all__ = ["ConfidentRatesDisplay", "IntervalDisplay", "RiskCoverageDisplay", "new_figure"]
+__all__ = [
+    "ConfidentRatesDisplay",
+    "IntervalCalibrationDisplay",
+    "IntervalDisplay",
+    "RiskCoverageDisplay",
+    "VariancePartsDisplay",
+    "new_figure",
+]

@@ -181,6 +181,10 @@ class EncoderState:
     target: TargetLevels | None
     parameters: dict[str, Any]
 
+    def __repr__(self) -> str:
+        width = len(self.names)
+        return f"EncoderState({len(self.columns)} columns to {width} features, {self.dtype})"
+
     @cached_property
     def used(self) -> tuple[UsedColumn, ...]:
         """The columns that features are made of."""

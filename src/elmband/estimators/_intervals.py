@@ -10,7 +10,7 @@ from elmband.calibrate import (
     OutputScores,
 )
 from elmband.estimators._parts import IntervalParts
-from elmband.estimators._point import SINGLE_LAYER_NEURONS
+from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
 from elmband.estimators._updates import check_same_rows
 from elmband.estimators._validate import (
@@ -18,6 +18,7 @@ from elmband.estimators._validate import (
     check_choice,
 )
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
+from elmband.kept import keeping
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
 from elmband.moments import Chunk
 from elmband.neurons import Kind, NeuronCounts
@@ -117,8 +118,9 @@ class IntervalModel(IntervalParts):
             )
         specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
         rows, _ = self._training(X, y, weight, None)
-        mean = self._fit_layer(rows, specs[0], rule)
-        self._fit_second(mean, rule if noise_rule is None else noise_rule)
+        with keeping(rows):
+            mean = self._fit_layer(rows, specs[0], rule)
+            self._fit_second(mean, rule if noise_rule is None else noise_rule)
 
     def _fit_second(self, mean: MeanModel, rule: AlphaRule, sample: Chunk | None = None) -> None:
         """Go on from the mean: noise, covariances and multipliers, or all from a sample of rows."""

@@ -1,7 +1,7 @@
 """What fits and predicts the mean: the work behind `ELMRegressor`."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -18,16 +18,14 @@ from elmband._arrays import (
     epsilon,
     namespace,
     product_dtype,
-    to_numpy,
 )
-from elmband.device import DEVICE_ROWS, check_movable, on_device, resolve, sent
+from elmband.device import resolve
 from elmband.encode import EncoderState, TableEncoder
 from elmband.ensemble import POOL_ROWS, Stack, fit_stack
-from elmband.estimators._saving import SavedModel
+from elmband.estimators._placed import SINGLE_LAYER_NEURONS, PlacedModel
 from elmband.estimators._scans import (
     BlockMap,
     Result,
-    blocks_of,
     check_new_scan,
     check_training_scan,
     draw_seed,
@@ -50,6 +48,7 @@ from elmband.estimators._validate import (
     warn_constant,
 )
 from elmband.hidden import LayerSpec
+from elmband.kept import keeping
 from elmband.left_out import LeftOut
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
 from elmband.moments import Chunk
@@ -57,24 +56,20 @@ from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
 from elmband.predictive import MeanStack, stack_left_out
+from elmband.products import precisely
 from elmband.progress import Verbose
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
 from elmband.transform import Identity, TransformChoice, fit_transform
 
-# What "auto" means where there can be only one layer.
-SINGLE_LAYER_NEURONS = 200
 
-
-class PointModel(SavedModel):
+class PointModel(PlacedModel):
     """Layers that predict numbers: the work behind `ELMRegressor`, which describes parameters."""
 
     # What makes numbers of tables, None where they are numbers.
     _encoder_state: EncoderState | None = None
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
-    # Where rows are worked on, None where they are.
-    _device: Any = None
 
     def __init__(
         self,
@@ -127,7 +122,7 @@ class PointModel(SavedModel):
         With a folder `checkpoint`, a fit on a scan that was ended, by whatever, goes on from where
         it was when it is called again; the folder is emptied at the end.
         """
-        with followed(self, X, checkpoint):
+        with followed(self, X, checkpoint), precisely(check_precision(self.precision)):
             self._fit(X, y, sample_weight, groups)
         return self
 
@@ -136,7 +131,8 @@ class PointModel(SavedModel):
         specs = self._specs()
         rows, labels = self._training(X, y, sample_weight, groups)
         if specs is not None and len(specs) == 1 and labels is None:
-            mean = self._fit_layer(rows, specs[0], rule)
+            with keeping(rows):
+                mean = self._fit_layer(rows, specs[0], rule)
             self._learn(lambda: mean.left_out(mean.some_rows(self._seed)))
         elif self.selection is not None:
             raise ValueError("selection is for a single layer without groups or n_estimators.")
@@ -166,32 +162,7 @@ class PointModel(SavedModel):
     ) -> Any:
         """Apply `function` to blocks of checked rows, and join or write what it returns."""
         X = self._new_rows(X, method)
-        return in_blocks(self._blocks(X), self._brought_back(function), Result(columns, out))
-
-    def _blocks(self, X: Any) -> Iterator[Array]:
-        """Yield blocks of new rows, where they are worked on."""
-        if self._device is None:
-            return blocks_of(X, check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE))
-        return sent(blocks_of(X, self.chunk_size or DEVICE_ROWS), self._device)
-
-    def _sent(self, rows: Any) -> Any:
-        """Return labelled rows or a scan where they are worked on."""
-        if self._device is None:
-            return rows
-        if isinstance(rows, Scan):
-            rows = scan_rows(rows, lambda chunk: chunk, np.float64, self.chunk_size)
-        return on_device(rows, self._device, self._dtype)[0]
-
-    def _brought_back(self, function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-        """Return the same function with results in the library of the rows that were given."""
-        if self._device is None:
-            return function
-
-        def home(part: Array) -> Any:
-            found = function(part)
-            return tuple(map(to_numpy, found)) if isinstance(found, tuple) else to_numpy(found)
-
-        return home
+        return in_blocks(self._blocks(X), self._worked(function), Result(columns, out))
 
     def _names(self, *columns: str) -> list[str]:
         """Return names of columns in files, numbered where there are several outputs."""
@@ -226,7 +197,6 @@ class PointModel(SavedModel):
         self._encoder_state = None
         if isinstance(X, Scan):
             return self._training_scan(X, y, weight, groups), None
-        chunk_size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         self._device = resolve(self.device)
         checked = training_rows(self, X, y, weight, finite=self._device is None)
         labels = check_groups(groups, checked)
@@ -235,15 +205,8 @@ class PointModel(SavedModel):
         self._dtype = product_dtype(checked.X, precision)
         self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
         Y = self.target_transform_.forward(checked.Y)
-        return self._moved(ArrayRows(checked.X, Y, checked.s, chunk_size)), labels
-
-    def _moved(self, rows: Rows) -> Rows:
-        """Return rows to train on where they are worked on, and note the dtype there."""
-        if self._device is None:
-            return rows
-        check_movable(rows.like)
-        moved, self._dtype = on_device(rows, self._device, self._dtype)
-        return moved
+        size = self._rows_at_once(checked.X)
+        return self._moved(ArrayRows(checked.X, Y, checked.s, size)), labels
 
     def _training_scan(self, scan: Scan, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""
@@ -331,14 +294,6 @@ class PointModel(SavedModel):
             like = np.empty((0, 1)) if isinstance(X, Scan) else X
             check_same_library(self, like, self._targets.mean, method)
         return X
-
-    def _by_chunk(
-        self, X: Array, function: Callable[[Array], tuple[Array, ...]]
-    ) -> tuple[Array, ...]:
-        """Join the arrays that `function` returns for every chunk of rows."""
-        found = engine.on_chunks(self._brought_back(function), self._blocks(X))
-        joined = zip(*found, strict=True)
-        return tuple(namespace(*arrays).concat(list(arrays), axis=0) for arrays in joined)
 
     def _mean_of(self, X: Array) -> Array:
         """Return the mean of standardised targets, (n, m)."""

@@ -31,13 +31,15 @@ class SavedModel(TriedModel):
         check_is_fitted(self)
         return model_file.write(path, self._packed())
 
-    def to_onnx(self, path: str | Path | None = None, *, opset: int | None = None) -> Any:
+    def to_onnx(
+        self, path: str | Path | None = None, *, opset: int | None = None, encoder: bool = True
+    ) -> Any:
         """Return the model in the ONNX format, or write it to a file and return its path.
 
-        See `elmband.onnx_export.to_onnx` for inputs and outputs. An encoder of tables is not part
-        of it: its features are the inputs.
+        See `elmband.onnx_export.to_onnx` for inputs and outputs. An encoder of tables is part of
+        it, with an input for each column; with ``encoder=False`` its features are the input.
         """
-        return onnx_export.to_onnx(self, path, opset=opset)
+        return onnx_export.to_onnx(self, path, opset=opset, encoder=encoder)
 
     def _packed(self) -> model_file.Packed:
         """Take the model apart, and see that it can be put together again."""

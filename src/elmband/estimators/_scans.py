@@ -187,15 +187,15 @@ def in_blocks(parts: Iterator[Array], function: BlockMap, result: Result) -> Any
     return Path(result.out)
 
 
-def blocks_of(X: Any, chunk_size: int) -> Iterator[Array]:
-    """Yield the features of a scan or an array in blocks of rows."""
+def blocks_of(X: Any, chunk_size: int, scan_size: int | None = None) -> Iterator[Array]:
+    """Yield the features of an array or a scan in blocks of rows, a scan's own by default."""
     if isinstance(X, Scan):
         if X.leaves_rows_out:
             raise ValueError(
                 "Rows to predict have no weights: rows of weight 0 would be missing from the "
                 "result. Leave weight= out of the scan."
             )
-        return (chunk.X for chunk in X.chunks())
+        return (chunk.X for chunk in X.chunks(scan_size))
     return (X[part, :] for part in chunk_slices(X.shape[0], chunk_size))
 
 

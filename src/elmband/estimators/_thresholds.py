@@ -26,6 +26,9 @@ class Known(NamedTuple):
     s: Floats | None = None
     groups: np.ndarray[Any, Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"Known({len(self.score):,} rows)"
+
     def part(self, mask: Bools) -> "Known":
         """Return some of the rows."""
         return Known(*(None if a is None else a[mask] for a in self))  # type: ignore[arg-type]
@@ -41,6 +44,13 @@ class Thresholds(NamedTuple):
 
     by_class: tuple[Threshold | None, ...]
     per_class: bool = False
+
+    def __repr__(self) -> str:
+        known = self.by_class if self.per_class else self.by_class[:1]
+        values = ["none" if t is None else f"{t.value:.4g}" for t in known]
+        more = f", ... {len(values) - 10} more" if len(values) > 10 else ""
+        kinds = "one for each class" if self.per_class else "the same for all classes"
+        return f"Thresholds({', '.join(values[:10])}{more}, {kinds})"
 
     def accepted(self, score: Floats, called: Places) -> Bools:
         """Return which rows are answered."""

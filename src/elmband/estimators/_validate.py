@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
+from elmband.device import check_finite, is_gpu_array
 from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
 from elmband.transform import Transform
@@ -41,7 +42,7 @@ def training_rows(
         )
     X = validate_data(estimator, X, dtype="numeric", ensure_min_samples=2, ensure_all_finite=finite)
     xp = namespace(X)
-    Y = place(_numbers(y, "y"), X, xp.float64)
+    Y = _placed_numbers(y, "y", X)
     if Y.shape[0] != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {Y.shape[0]}; they must be as many.")
     single, n = Y.ndim == 1, int(X.shape[0])
@@ -63,8 +64,7 @@ def held_out_rows(
     X: Array, y: Any, sample_weight: Any, n_outputs: int
 ) -> tuple[Array, Array | None]:
     """Check targets of held-out rows X: return Y (n, m) in float64 and weights (n,) or None."""
-    xp = namespace(X)
-    Y = place(_numbers(y, "y"), X, xp.float64)
+    Y = _placed_numbers(y, "y", X)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.shape != (X.shape[0], n_outputs):
         raise ValueError(
@@ -100,6 +100,22 @@ def check_members(n_estimators: Any) -> int | None:
     if n_estimators is None or (whole and int(n_estimators) >= 1):
         return None if n_estimators is None else int(n_estimators)
     raise ValueError(f"n_estimators must be None or at least 1; got {n_estimators!r}.")
+
+
+def _placed_numbers(y: Any, name: str, X: Array) -> Array:
+    """Return numbers in float64 in the library of X, checked where they are."""
+    xp = namespace(X)
+    if is_gpu_array(y) and namespace(y) is xp and y.ndim in (1, 2):
+        check_finite(y, name)
+        numbers = place(y, X, xp.float64)
+    else:
+        numbers = place(_numbers(y, name), X, xp.float64)
+    if numbers.dtype != xp.float64:
+        raise ValueError(
+            "Sums need float64, which the array library is set to do without; for JAX, set "
+            "jax.config.update('jax_enable_x64', True) first."
+        )
+    return numbers
 
 
 def _numbers(y: Any, name: str) -> np.ndarray[Any, Any]:

@@ -57,6 +57,15 @@ class Evaluation:
         levels = [{k: _plain(v) for k, v in level._asdict().items()} for level in self.levels]
         return {**scores, "levels": levels}
 
+    def __repr__(self) -> str:
+        scores = (f"{name}={_short(getattr(self, name))}" for name in ("rmse", "mae", "r2", "nll"))
+        bands = [
+            f"coverage {_short(level.coverage)} at {100 * level.confidence_level:.10g} %"
+            for level in self.levels[:3]
+        ]
+        more = [f"... {len(self.levels) - 3} more"] if len(self.levels) > 3 else []
+        return f"Evaluation(n={_count(self.n)}, {', '.join([*scores, *bands, *more])})"
+
     def __str__(self) -> str:
         head = ("output",) if np.ndim(self.rmse) else ()
         points: list[Line] = [("rows", *head, "RMSE", "MAE", "R²", "NLL")]
@@ -69,6 +78,12 @@ class Evaluation:
 
 def _plain(value: Number) -> Any:
     return np.asarray(value).tolist()
+
+
+def _short(value: Number) -> str:
+    """Write a score, or the least and the largest of several outputs."""
+    low, high = (f"{end:.3g}" for end in (np.min(value), np.max(value)))
+    return low if np.ndim(value) == 0 else f"{low}..{high}"
 
 
 def _count(n: float) -> str:

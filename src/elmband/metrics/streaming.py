@@ -53,6 +53,13 @@ class IntervalSums:
     high: Floats
     totals: Totals
 
+    def __repr__(self) -> str:
+        levels = ", ".join(f"{level:g}" for level in self.levels[:10])
+        more = ", ..." if len(self.levels) > 10 else ""
+        return (
+            f"IntervalSums({self.n:,.10g} rows, levels {levels}{more}; n_outputs={len(self.low)})"
+        )
+
     @property
     def n(self) -> float:
         """Number of rows, each counted as often as its weight says."""

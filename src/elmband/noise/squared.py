@@ -240,7 +240,8 @@ class SquaredNoise:
             left = self.left_out(mean, chunk)
             return left.error, left.variance
 
-        pieces = engine.on_chunks(error_and_variance, chunks)
+        careful = engine.halving(error_and_variance, engine.joined)
+        pieces = engine.on_chunks(careful, chunks)
         xp = namespace(whole.Y)
         e, variance = (xp.concat(list(parts), axis=0) for parts in zip(*pieces, strict=True))
         s = xp.ones_like(e[:, 0]) if whole.s is None else whole.s

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from elmband.files import appearing_whole, check_writable, naming
-from elmband.onnx_export._answers import answers
+from elmband.onnx_export._answers import answers, column_inputs
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._graph import Graph
 from elmband.onnx_export._proto import About, checked_opset, model_proto
@@ -17,15 +17,23 @@ __all__ = ["to_onnx"]
 
 
 @overload
-def to_onnx(model: Any, path: None = None, *, opset: int | None = None) -> "ModelProto": ...
+def to_onnx(
+    model: Any, path: None = None, *, opset: int | None = None, encoder: bool = True
+) -> "ModelProto": ...
 
 
 @overload
-def to_onnx(model: Any, path: str | Path, *, opset: int | None = None) -> Path: ...
+def to_onnx(
+    model: Any, path: str | Path, *, opset: int | None = None, encoder: bool = True
+) -> Path: ...
 
 
 def to_onnx(
-    model: Any, path: str | Path | None = None, *, opset: int | None = None
+    model: Any,
+    path: str | Path | None = None,
+    *,
+    opset: int | None = None,
+    encoder: bool = True,
 ) -> "ModelProto | Path":
     """Return a fitted model as an ONNX model, or write it to a file and return its path.
 
@@ -38,6 +46,18 @@ def to_onnx(
     - `ELMClassifier`: label, decision and probability;
     - `ELMSelectiveClassifier`: the same with confidence, in float64, and accepted, if something
       was asked for.
+
+    A model that was trained on ``scan(..., encoder=TableEncoder())`` takes the table itself: in
+    place of `X` there is an input (n,) for each column that the encoder uses, with its name.
+    Columns that are called as something else in this list are `column_mean`, `column_label` and so
+    on. The text of every input tells what it takes:
+
+    - numbers, in the dtype of the features, booleans as 0 and 1, durations in seconds; NaN where
+      missing;
+    - text and categories as text, an empty one where missing (``'<missing>'`` if the fit had an
+      empty level); unseen levels are `other`, as in Python;
+    - dates as int64, in microseconds since 1970 on the clocks that the fit had, times of day since
+      midnight; -2**63 where missing. ``dates.astype("M8[us]").astype("int64")`` of NumPy is that.
 
     Answers equal those of Python but for rounding: to some 12 digits in float64, to some 5 in
     float32. Nothing is refused and no warning given when the file runs: a row with missing or
@@ -53,12 +73,15 @@ def to_onnx(
         The file to write, which appears whole or not at all.
     opset : int, default=None
         Version of the operators, 17 by default, which runtimes since 2022 know.
+    encoder : bool, default=True
+        Whether the encoder of the model is part of it. If not, `X` are the features that
+        ``model.encoder_.transform`` makes of a table.
 
     Returns
     -------
     onnx.ModelProto or Path
-        The model, or the path where it was written. Its metadata name the features and classes
-        and say what the threshold means.
+        The model, or the path where it was written. Its metadata name the features and classes,
+        the input of each column, and say what the threshold means.
 
     Examples
     --------
@@ -73,7 +96,7 @@ def to_onnx(
     graph = Graph(checked_opset(opset))
     if path is not None:
         check_writable(Path(path))
-    fitted = Fitted.of(model)
+    fitted = Fitted.of(model, encoder=encoder)
     answers(graph, fitted)
     proto = model_proto(graph, _about(fitted))
     if path is None:
@@ -88,6 +111,8 @@ def _about(fitted: Fitted) -> About:
     notes = {"model": fitted.kind}
     if fitted.feature_names is not None:
         notes["features"] = json.dumps(fitted.feature_names)
+    if fitted.encoder is not None:
+        notes["columns"] = json.dumps(column_inputs(fitted.encoder))
     if fitted.classes is not None:
         notes["classes"] = json.dumps(fitted.classes.labels.tolist(), default=str)
     elif fitted.calibration is not None:

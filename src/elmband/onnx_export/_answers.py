@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
+from elmband.encode import EncoderState
 from elmband.onnx_export._classes import labels, probabilities
 from elmband.onnx_export._confidence import accepted, answer_of, confidence_of
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._graph import DOUBLE, Graph, Port, Tensor
 from elmband.onnx_export._intervals import intervals
 from elmband.onnx_export._mean import mean_of
+from elmband.onnx_export._table import encoded, input_names
 from elmband.onnx_export._units import in_units
 
 _LEVEL = 0.95
@@ -21,7 +23,10 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph, fitted: Fitted) -> "Rows":
-        """Add the input to a graph."""
+        """Add the input to a graph, or those of all columns where there is an encoder."""
+        if fitted.encoder is not None:
+            X = encoded(graph, fitted.encoder, column_inputs(fitted.encoder)).to(fitted.dtype)
+            return cls(X, (X - X).reduced("ReduceSum"))
         names = "" if fitted.feature_names is None else f": {', '.join(fitted.feature_names)}"
         shape = ("n", fitted.n_features)
         X = graph.input(
@@ -32,6 +37,11 @@ class Rows(NamedTuple):
     def known(self, values: Tensor) -> Tensor:
         """Return values (n, k) of rows, nan where a row has missing or infinite numbers."""
         return values + self.missing.to(values.dtype)
+
+
+def column_inputs(state: EncoderState) -> dict[str, str]:
+    """Return the names of inputs by those of columns, other than those of all else."""
+    return input_names(state, _TEXTS)
 
 
 def answers(graph: Graph, fitted: Fitted) -> None:

@@ -10,6 +10,7 @@ from elmband._arrays import Array, to_numpy
 from elmband.calibrate import Calibration
 from elmband.classes import Classes
 from elmband.confidence import Confidence
+from elmband.encode import EncoderState
 from elmband.hidden import FeatureMap
 from elmband.noise.squared import SquaredNoise
 from elmband.predictive import MeanStack, Predictive
@@ -23,7 +24,8 @@ class Fitted:
     """A fitted model in parts; those that its kind does not have are None.
 
     The mean is that of a `stack`, or of one layer with `features` and `coef`. `least` are the
-    thresholds of all classes, and `statement` says what they mean.
+    thresholds of all classes, and `statement` says what they mean. The `encoder` makes features of
+    a table; without one, features are the input.
     """
 
     kind: str
@@ -44,9 +46,10 @@ class Fitted:
     confidence: Confidence | None
     least: list[float] | None
     statement: str | None
+    encoder: EncoderState | None
 
     @classmethod
-    def of(cls, model: Any) -> Self:
+    def of(cls, model: Any, *, encoder: bool = True) -> Self:
         """Take a model apart, or say why it cannot be exported."""
         if not hasattr(model, "_mean_of"):
             raise ValueError(
@@ -86,6 +89,7 @@ class Fitted:
             confidence=state.get("confidence_"),
             least=None if thresholds is None else _least(thresholds),
             statement=None if thresholds is None else model.statement_,
+            encoder=state.get("_encoder_state") if encoder else None,
         )
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from elmband._arrays import Array, to_numpy
 
-Attribute: TypeAlias = int | str | np.dtype[Any]
+Attribute: TypeAlias = int | str | np.dtype[Any] | tuple[int, ...] | tuple[str, ...]
 
 DOUBLE = np.dtype(np.float64)
 WHOLE = np.dtype(np.int64)
@@ -23,12 +23,12 @@ _AXES_AS_INPUT = 18
 
 
 class Node(NamedTuple):
-    """One operation."""
+    """One operation, of the standard set unless its attributes name a domain."""
 
     op: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: tuple[tuple[str, Attribute | tuple[int, ...]], ...]
+    attributes: tuple[tuple[str, Attribute], ...]
 
 
 class Port(NamedTuple):
@@ -50,11 +50,13 @@ class Graph:
         self._nodes: list[Node] = []
         self._constants: dict[str, np.ndarray[Any, Any]] = {}
         self._defaults: set[str] = set()
+        self._taken: set[str] = set()
         self._known: dict[Any, tuple[str, ...]] = {}
 
     def input(self, port: Port, default: Any = None) -> "Tensor":
         """Add an input; one with a default may be left out by whoever runs the graph."""
         self.inputs.append(port)
+        self._taken.add(port.name)
         if default is not None:
             self._constants[port.name] = np.asarray(default, dtype=port.dtype)
             self._defaults.add(port.name)
@@ -74,7 +76,7 @@ class Graph:
         content = repr(array.tolist()).encode() if text else array.tobytes()
         key = array.dtype.str, array.shape, sha256(content).digest()
         if key not in self._known:
-            name = f"constant_{len(self._constants)}"
+            name = self._free(f"constant_{len(self._constants)}")
             self._constants[name] = array
             self._known[key] = (name,)
         return Tensor(self, self._known[key][0], array.dtype)
@@ -87,10 +89,17 @@ class Graph:
         key = op, names, tuple(sorted(attributes.items()))
         if key not in self._known:
             start = f"{op.lower()}_{len(self._nodes)}"
-            outputs = tuple(f"{start}_{k}" for k in range(count)) if count > 1 else (start,)
+            several = [f"{start}_{k}" for k in range(count)] if count > 1 else [start]
+            outputs = tuple(map(self._free, several))
             self._nodes.append(Node(op, names, outputs, key[2]))
             self._known[key] = outputs
         return self._known[key]
+
+    def _free(self, name: str) -> str:
+        """Return a name that no input has: those of columns may be anything."""
+        while name in self._taken:
+            name = f"_{name}"
+        return name
 
     def used(self) -> tuple[list[Node], dict[str, np.ndarray[Any, Any]]]:
         """Return the nodes and constants that outputs depend on, and defaults of inputs."""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Runtimes since 2022 read the first; later versions add nothing that is used here.
 DEFAULT_OPSET = 17
+# Versions of operators for learned tables, where they are used.
+_DOMAINS = {"ai.onnx.ml": 2}
 # Files of this format hold at most two gigabytes.
 _LARGEST = 2**31 - 2**20
 
@@ -55,7 +57,9 @@ def model_proto(graph: Graph, about: About) -> "ModelProto":
         [_value_info(port) for port in graph.outputs],
         [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
-    opsets = [helper.make_opsetid("", graph.opset)]
+    named = {str(value) for n in nodes for name, value in n.attributes if name == "domain"}
+    versions = {"": graph.opset} | {name: _DOMAINS[name] for name in sorted(named)}
+    opsets = [helper.make_opsetid(*pair) for pair in versions.items()]
     model: ModelProto = helper.make_model(
         made,
         opset_imports=opsets,

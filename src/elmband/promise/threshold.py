@@ -81,6 +81,9 @@ class Threshold:
     bound: float | None = None
     together: int = 1
 
+    def __repr__(self) -> str:
+        return f"Threshold({self.value:.4g}: {self.sentence})"
+
     @property
     def risk(self) -> str:
         """The name of the risk."""

@@ -9,7 +9,7 @@ import numpy as np
 from elmband._arrays import Array
 from elmband.moments import Chunk
 from elmband.stream.checks import check_values
-from elmband.stream.fields import Block, Part
+from elmband.stream.fields import Block, Part, SlicedField
 from elmband.stream.layout import FLOAT64, DType
 from elmband.stream.selection import Selection
 
@@ -34,6 +34,9 @@ class Reader:
         Of the features; targets and weights are float64.
     gaps : bool, default=False
         Whether targets may be missing.
+    lent : bool, default=False
+        Whether chunks are valid until the next one only, and their features not checked: who
+        moves them elsewhere at once copies them once, and checks them there.
 
     Attributes
     ----------
@@ -43,11 +46,14 @@ class Reader:
         Rows without a target among those that were read.
     """
 
-    def __init__(self, selection: Selection, dtype: DType, *, gaps: bool = False) -> None:
+    def __init__(
+        self, selection: Selection, dtype: DType, *, gaps: bool = False, lent: bool = False
+    ) -> None:
         self._widths = [len(keys) for keys in selection.roles]
         self._dtypes = (dtype, FLOAT64, FLOAT64)
-        self._selection, self._gaps = selection, gaps
+        self._selection, self._gaps, self._lent = selection, gaps, lent
         self._runs = runs_of(selection)
+        self._others: list[Array] | None = None
         self.n_rows = self.n_gaps = 0
 
     def chunks(self, parts: Iterable[Part], size: int, skip: int) -> Iterator[list[Array]]:
@@ -57,13 +63,41 @@ class Reader:
             done = first
             while done < block.n_rows:
                 n = min(block.n_rows - done, size - filled)
+                if n == size and (X := self._view(block, done, size)) is not None:
+                    yield self._beside(X, block, done)
+                    done += n
+                    continue
                 self._fill(block, done, [a[filled : filled + n] for a in out])
                 done, filled = done + n, filled + n
                 if filled == size:
                     yield out
-                    out, filled = self._empty(size), 0
+                    # Memory that is lent is used again: fresh memory is cleared first.
+                    out, filled = out if self._lent else self._empty(size), 0
         if filled:
             yield [a[:filled] for a in out]
+
+    def _view(self, block: Block, first: int, size: int) -> Array | None:
+        """Return the features of a whole chunk where they lie in memory as they are needed."""
+        runs = [(name, run) for name, runs in self._runs.items() for run in runs if run.role == 0]
+        if not self._lent or len(runs) != 1:
+            return None
+        ((name, _),) = runs
+        field = block.fields[name]
+        if not isinstance(field, SlicedField):
+            return None
+        rows = field.rows(first, first + size)
+        same = rows.shape == (size, self._widths[0]) and rows.dtype == self._dtypes[0]
+        return rows if same and rows.flags.c_contiguous else None
+
+    def _beside(self, X: Array, block: Block, first: int) -> list[Array]:
+        """Read targets and weights of the rows of such features."""
+        if self._others is None or len(self._others[0]) != len(X):
+            self._others = self._empty(len(X))[1:]
+        others = self._others
+        reader = Reader(self._selection.only(targets=True), X.dtype, gaps=self._gaps)
+        reader._fill(block, first, [X[:, :0], *others])
+        self.n_gaps += reader.n_gaps
+        return [X, *others]
 
     def _empty(self, size: int) -> list[Array]:
         pairs = zip(self._widths, self._dtypes, strict=True)
@@ -88,7 +122,8 @@ class Reader:
 
     def _check(self, block: Block, first: int, out: list[Array]) -> None:
         place = block.first + first
-        check_values(block.layout, place, self._selection, out, gaps=self._gaps)
+        looked_at = [out[0][:, :0], *out[1:]] if self._lent else out
+        check_values(block.layout, place, self._selection, looked_at, gaps=self._gaps)
         if self._gaps:
             self.n_gaps += int(np.count_nonzero(np.isnan(out[1]).any(axis=1)))
 
@@ -117,8 +152,12 @@ def kept(Y: Array, s: Array) -> Array:
 def kept_rows(chunks: Iterable[list[Array]]) -> Iterator[Chunk]:
     """Leave out rows of weight 0 and rows without a target, and chunks that have no others."""
     for X, Y, s in chunks:
-        rows = kept(Y, s)
         weights = s[:, 0] if s.shape[1] else None
+        if weights is None and not np.isnan(Y.sum()):
+            # The usual case, in a fraction of the time.
+            yield Chunk(X, Y, None)
+            continue
+        rows = kept(Y, s)
         if rows.all():
             yield Chunk(X, Y, weights)
         elif rows.any():

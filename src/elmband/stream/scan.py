@@ -1,6 +1,7 @@
 """Tables that are read chunk by chunk, again and again, and never held as a whole."""
 
 from collections.abc import Iterator
+from dataclasses import astuple
 from functools import cached_property
 from itertools import islice
 from math import log2
@@ -198,7 +199,9 @@ class Scan:
         title = f"{source.title}, {files}{rows}{dropped}"
         return f"Scan({title}, {features}, target: {goals or 'none'})"
 
-    def chunks(self, chunk_size: int | None = None, start: int = 0) -> Iterator[Chunk]:
+    def chunks(
+        self, chunk_size: int | None = None, start: int = 0, *, lent: bool = False
+    ) -> Iterator[Chunk]:
         """Read the rows once, in order.
 
         Chunks are the same whenever and wherever reading begins: they depend on the source and on
@@ -211,6 +214,9 @@ class Scan:
             Rows of a chunk; the last one may have fewer.
         start : int, default=0
             Number of chunks to skip. Files other than CSV are not read up to there.
+        lent : bool, default=False
+            Whether chunks are valid until the next one only, and X may hold values that are not
+            finite: who moves them elsewhere at once copies them once, and checks them there.
 
         Yields
         ------
@@ -218,9 +224,9 @@ class Scan:
             X (n, n_features) in `dtype`, Y (n, n_outputs) in float64, and weights (n,) or None.
         """
         size = self.chunk_size if chunk_size is None else whole(chunk_size, "chunk_size", 1)
-        return self._chunks(size, whole(start, "start", 0))
+        return self._chunks(size, whole(start, "start", 0), lent=lent)
 
-    def _chunks(self, size: int, start: int) -> Iterator[Chunk]:
+    def _chunks(self, size: int, start: int, *, lent: bool) -> Iterator[Chunk]:
         self.check_unchanged()
         if not self.leaves_rows_out:
             skip, drop = start, 0
@@ -228,7 +234,7 @@ class Scan:
             skip, drop = self._place(size, start), 0
         else:
             skip, drop = 0, start
-        reader = self._reader(self._selection)
+        reader = self._reader(self._selection, lent=lent)
         filled = kept_rows(reader.chunks(self._parts(), size, skip * size))
         empty = start == 0
         for chunk in islice(filled, drop, None):
@@ -236,10 +242,10 @@ class Scan:
             yield chunk
         self._check_end(reader, empty=empty, complete=start == 0)
 
-    def _reader(self, selection: Selection) -> Reader:
+    def _reader(self, selection: Selection, *, lent: bool = False) -> Reader:
         state = self._state
         if state is None:
-            return Reader(selection, self.dtype, gaps=self._drops)
+            return Reader(selection, self.dtype, gaps=self._drops, lent=lent)
         return EncodedReader(selection, state, gaps=self._drops)
 
     def _place(self, size: int, start: int) -> int:
@@ -296,7 +302,9 @@ class Scan:
         the chosen columns and their types, of what the encoder has learned, and of some values of
         arrays in memory. Of a function only the name is known.
         """
-        more = repr([self._state, self._missing_target])
+        state = self._state
+        # All of it: what a state shows of itself is short.
+        more = repr([None if state is None else astuple(state), self._missing_target])
         if isinstance(self._source, PartFunction):
             return digest([self._source.name, repr(self._chosen), more])
         parts = [describe_part(part, self._selection) for part in self._source]

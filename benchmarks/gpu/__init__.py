@@ -1,0 +1,1 @@
+"""Fits and predictions on a GPU: checked against the processor in float64, then timed."""
