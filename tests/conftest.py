@@ -17,6 +17,9 @@ import array_api_strict
 import pytest
 from hypothesis import settings
 
+# Modules of this name are told apart by pytest, but not by its doctests.
+collect_ignore_glob = ["*conftest.py"]
+
 settings.register_profile("house", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("house")
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 import oracle
 from elmband import engine
 from elmband._arrays import to_numpy
-from elmband.covariance import jackknife_meat, quadratic_form, sandwich
+from elmband.covariance import jackknife_meat, left_out_variance, quadratic_form, sandwich
+from elmband.moments import Chunk
 from elmband.output_layer import RidgeProblem
 from elmband.rows import ArrayRows
 
@@ -89,3 +90,28 @@ def test_it_is_the_variance_of_the_weights_under_unequal_noise():
     betas = np.linalg.solve(H.T @ H + np.eye(L), H.T @ ys.T)
     estimates = np.mean([np.diag(covariance(H, y, 1.0)[0]) for y in ys[:200]], axis=0)
     np.testing.assert_allclose(estimates, betas.var(axis=1), rtol=0.15)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_variance_without_the_row_itself_is_that_of_sums_without_it(weighted):
+    rng = np.random.default_rng(4)
+    H, y = rng.standard_normal((40, 5)), rng.standard_normal((40, 1))
+    s = rng.choice([0.5, 1.0, 3.0], 40) if weighted else np.ones(40)
+    alpha = 0.7
+    G = (H * s[:, None]).T @ H + alpha * np.eye(5)
+    P = np.linalg.inv(G)
+    share = np.minimum(s, 1)
+    r = y[:, 0] - H @ P @ ((H * s[:, None]).T @ y[:, 0])
+    rest = 1 - share * np.einsum("ij,jk,ik->i", H, P, H)
+    w = r**2 / rest
+    expected = []
+    for i in range(40):
+        counts = s.copy()
+        counts[i] -= share[i]
+        without = np.linalg.inv((H * counts[:, None]).T @ H + alpha * np.eye(5))
+        middle = (H * (counts * w)[:, None]).T @ H
+        expected.append(H[i] @ without @ middle @ without @ H[i])
+    v = np.einsum("ij,jk,ik->i", H, P @ ((H * (s * w)[:, None]).T @ H) @ P, H)
+    rows = Chunk(H, y, s if weighted else None)
+    found = left_out_variance(v[:, None], rows, r[:, None], rest[:, None])
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-10)

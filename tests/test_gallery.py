@@ -25,6 +25,7 @@ def test_the_gallery_is_complete():
         "asymmetric",
         "calibrate",
         "displays",
+        "gpu",
         "groups",
         "intervals",
         "off_distribution",

@@ -31,6 +31,7 @@ ROOMS = [
     "checkpoint",
     "progress",
     "engine",
+    "cluster",
     "neurons",
     "hidden",
     "triangular",
@@ -62,6 +63,7 @@ ROOMS = [
     "pixels",
     "display",
     "report",
+    "experiments",
     "cli",
     "__main__",
 ]

@@ -72,6 +72,18 @@ def test_a_row_is_left_out_once(n_neurons):
     np.testing.assert_allclose(model.noted[2], s)
 
 
+@pytest.mark.parametrize("n_neurons", [12, 70])
+def test_a_row_of_a_class_that_weighs_is_left_out_with_all_its_weight(n_neurons):
+    model = Noting(n_neurons, alpha=0.5, class_weight={0: 0.3, 1: 7.0}, random_state=0)
+    model.fit(X, TWO)
+    s = np.where(TWO == 1, 7.0, 0.3)
+    np.testing.assert_allclose(model.noted[0], refitted(model, TWO, s, s), rtol=1e-8, atol=1e-8)
+    twice = Noting(n_neurons, alpha=0.5, class_weight={0: 0.3, 1: 7.0}, random_state=0)
+    twice.fit(X, TWO, np.full(N, 2.0))
+    expected = refitted(twice, TWO, 2 * s, s)
+    np.testing.assert_allclose(twice.noted[0], expected, rtol=1e-8, atol=1e-8)
+
+
 @pytest.mark.parametrize("how", ["layers", "groups", "chosen"])
 def test_a_stack_tells_all_rows_with_their_own_targets(how):
     """Equal rows are merged for training; each is asked about with its own label."""

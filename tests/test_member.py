@@ -62,7 +62,7 @@ def fit(H, y, rule, s=None, *, labels=None, judged=None, eps=EPS):
         chosen = type(everyone)(*(a if a is None else a[judged] for a in everyone))
         labels = labels if labels is None else labels[judged]
     weights = np.ones(len(chosen.X)) if s is None else chosen.s
-    rows = ArrayRows(*everyone, chunk_size=7)
+    rows = ArrayRows.of(everyone, 7)
     return fit_member(rows, Judged(chosen, weights, labels), hidden_as_given(), rule, eps)
 
 

@@ -31,7 +31,7 @@ def test_equal_rows_are_merged_with_mean_targets_and_summed_weights():
     s = np.array([1.0, 2, 3, 4, 5, 6])
     distinct = Distinct.of(Chunk(inputs, targets, s), keys)
     assert len(distinct.rows.X) == 3
-    for row, target, weight in zip(*distinct.rows, strict=True):
+    for row, target, weight in zip(*distinct.rows[:3], strict=True):
         same = (inputs == row).all(axis=1)
         assert weight == s[same].sum()
         np.testing.assert_allclose(target, s[same] @ targets[same] / weight)
@@ -53,7 +53,7 @@ def test_merged_rows_keep_the_library_of_their_arrays(xp):
     rows = Chunk(*(xp.asarray(a) for a in (X[:3], Y[:3], S[:3])))
     expected = Distinct.of(Chunk(X[:3], Y[:3], S[:3]), keys)
     actual = Distinct.of(rows, keys)
-    for mine, theirs in zip(actual.rows, expected.rows, strict=True):
+    for mine, theirs in zip(actual.rows[:3], expected.rows[:3], strict=True):
         assert type(mine) is type(rows.X)
         np.testing.assert_allclose(to_numpy(mine), theirs)
 

@@ -8,7 +8,7 @@
 ``answers.py``   labels and confidences of test rows, kept as files
 ``scores.py``    what the answers of one split are worth
 ``worker.py``    a process that runs one method on one set, or one study
-``studies/``     false positives beside one threshold for all; promises kept; times
+``studies/``     beside one threshold for all; ensembles; promises kept; times
 ``runner.py``    starts the workers, keeps what is finished, resumes
 ``summary.py``   means over splits
 ``report.py``    the Markdown tables

@@ -4,17 +4,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from benchmarks.abstain import plot
 from benchmarks.abstain.answers import AnswerFiles, Judged
 from benchmarks.abstain.data import RULES, SETS
 from benchmarks.abstain.data import _cut as cut
 from benchmarks.abstain.rivals import METHODS
 from benchmarks.abstain.runner import Job, missing, plan
 from benchmarks.abstain.scores import COVERAGES, score
-from benchmarks.abstain.studies import paired, promises
+from benchmarks.abstain.studies import ensembles, paired, promises
 from benchmarks.abstain.summary import Summary
 from benchmarks.quality.store import Store
 
-from elmband.metrics import selective_summary
+from elmband.metrics import (
+    coverage_without_false_positives,
+    selective_summary,
+    true_positives_at_fpr,
+)
 
 
 def some_answers(n: int = 4000, photos: int = 40) -> Judged:
@@ -47,6 +52,13 @@ def check_scores_are_those_of_the_answered_part() -> None:
     assert part["false_positives"] == np.sum((label == 1) & (y == 0))
     assert np.isclose(part["risk"], np.mean(label != y))
     assert np.isclose(part["called"], np.mean(label == 1))
+
+
+def check_found_rows_are_those_of_the_metric() -> None:
+    """Compare the curve of the figure with the metric, rate by rate."""
+    judged = some_answers()
+    expected = [true_positives_at_fpr(*judged[:3], float(rate)) for rate in plot.RATES]
+    assert np.allclose(plot.found(judged), expected)
 
 
 def check_draws_of_photos_are_repeated_rows() -> None:
@@ -83,6 +95,31 @@ def check_spread_counts_photos() -> None:
     assert found == (2, 1.0)
     found = paired.spread(Judged(np.zeros(100), 1 - label, np.arange(100)[::-1], groups))
     assert found == (3, 4 / 6)
+
+
+def check_shares_before_the_first_false_positive() -> None:
+    """Repeat the rows of drawn photos, and use elmband's metric."""
+    judged = some_answers()
+    draws = paired.drawn(judged.groups)[:20]
+    found = ensembles.shares_before(judged, draws)
+    for share, draw in zip(found, draws, strict=True):
+        rows = np.repeat(np.arange(len(judged.y)), draw[judged.groups].astype(int))
+        y, label, confidence, _ = (column[rows] for column in judged)
+        assert np.isclose(share, coverage_without_false_positives(y, label, confidence))
+    right = judged._replace(label=judged.y)
+    assert (ensembles.shares_before(right, draws) == 1).all()
+
+
+def check_ensembles_are_beside_their_members() -> None:
+    """Give an ensemble more than two of its three members."""
+    whole, *some = (
+        ensembles.Model(dict.fromkeys(ensembles.KEYS, share), np.full(3, share))
+        for share in (0.3, 0.1, 0.2, 0.4)
+    )
+    found = ensembles.compared([whole], [some])
+    assert np.isclose(found["wins"], 2 / 3)
+    assert np.allclose(found["gain"], 0.3 - 0.7 / 3)
+    assert found["seeds"] == [{"ensemble": 0.3, "members": [0.1, 0.2, 0.4]}]
 
 
 def check_ratios_without_a_denominator() -> None:

@@ -17,7 +17,7 @@ from benchmarks.abstain.answers import AnswerFiles, Judged
 from benchmarks.abstain.data import RULES, SETS, Splitter, thinned
 from benchmarks.abstain.rivals import METHODS
 from benchmarks.abstain.scores import score
-from benchmarks.abstain.studies import newest, paired, promises, times
+from benchmarks.abstain.studies import ensembles, newest, paired, promises, times
 from benchmarks.quality.store import Record, Store
 from benchmarks.quality.worker import sentence
 from benchmarks.scale.watch import Watch
@@ -72,6 +72,8 @@ def _study(store: Store, set_name: str, name: str) -> Callable[[int], Record]:
         if name == "paired":
             found = paired.study(AnswerFiles(store.out), set_name)
             return found | {"of": newest(store, set_name, RULES)}
+        if name == "ensembles":
+            return ensembles.study(load()(0))
         if name == "promises":
             return promises.study(load()(0), number)
         return times.study(load()(0)) | {"load_average": os.getloadavg()[0]}

@@ -99,7 +99,7 @@ def row_signs(
 
 def _numbered(rows: Rows) -> ArrayRows:
     """Return rows whose numbers travel beside the targets, in float64 to stay exact."""
-    X, Y, s = rows.whole()
+    X, Y, s, _ = rows.whole()
     xp = namespace(Y)
     numbers = xp.arange(len(rows), dtype=xp.float64, device=Y.device)[:, None]
     return ArrayRows(X, xp.concat([double(Y), numbers], axis=1), s)

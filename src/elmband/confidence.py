@@ -89,6 +89,9 @@ class Judge(NamedTuple):
     coef: Floats
     intercept: float
 
+    def __repr__(self) -> str:
+        return f"Judge({len(self.coef)} features of answers)"
+
     @classmethod
     def fit(cls, answer: Answer, right: Any, s: Floats) -> Self | None:
         """Learn from rows left out; None where all of them, or none, were right."""

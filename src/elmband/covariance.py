@@ -19,7 +19,7 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import Array, cast, double, epsilon, namespace
 from elmband.moments import Chunk, Moments
-from elmband.output_layer import OutputLayer
+from elmband.output_layer import OutputLayer, left_out_share
 from elmband.products import squares
 from elmband.solve import cholesky
 from elmband.triangular import squared_lengths
@@ -63,6 +63,18 @@ def sandwich(layer: OutputLayer, meat: Meat) -> Array:
         else:
             slices.append(bread @ meat.sums[output, :, :] @ bread)
     return namespace(meat.sums).stack(slices)
+
+
+def left_out_variance(variance: Array, rows: Chunk, r: Array, rest: Array) -> Array:
+    """Return h Σ hᵀ of training rows as it would be without the row itself, (n, m).
+
+    Without row i, P h becomes P h / (1 - lev) and its own part w (h P hᵀ)² is missing; the other
+    weights w are taken as they are.
+    """
+    xp = namespace(variance)
+    share = xp.ones_like(rest) if rows.s is None else left_out_share(rows)
+    own = r**2 / rest * (1 - rest) ** 2 / share
+    return xp.clip(variance - own, min=0.0) / rest**2
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ There 1 - lev and the residuals r both come close to zero. From the eigenvectors
     r = Q diag(g) Qᵀy,    1 - lev = Q² g,    g = γ / (λ + γ),
     β = Hᵀ Q diag(1 / (λ + γ)) Qᵀy.
 
-Rows carry the roots of their weights s in H and y. Leaving out one count of a row of weight s > 1
-leaves s - 1 counts of it, so that 1 - h P hᵀ = (s - 1 + (1 - s·h P hᵀ)) / s.
+Rows carry the roots of their weights s in H and y. Leaving out one count, of weight c, of a row
+of weight s > c leaves s - c of it, so that 1 - c·h P hᵀ = (s - c + c·(1 - s·h P hᵀ)) / s.
 """
 
 from dataclasses import dataclass
@@ -68,5 +68,6 @@ class RowSpectrum(Spectrum):
         if rows.s is not None:
             s = double(rows.s)[:, None]
             r = r / xp.sqrt(s)
-            rest = xp.where(s > 1, (s - 1 + rest) / s, rest)
+            unit = xp.ones_like(s) if rows.unit is None else double(rows.unit)[:, None]
+            rest = xp.where(s > unit, (s - unit + unit * rest) / s, rest)
         return r, xp.clip(rest, min=_SMALLEST)

@@ -14,7 +14,7 @@ from dataclasses import fields
 from functools import cache, reduce
 from itertools import chain, islice, pairwise
 from os import cpu_count
-from threading import local
+from threading import Lock, local
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
@@ -83,6 +83,8 @@ def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S], label: str = "
     if not hasattr(rows, "chunks"):
         # Chunks as they are: the dual form needs all rows at once.
         return reduced(on_chunks(chunk_map, rows))
+    if hasattr(rows, "summed"):
+        return _elsewhere(job or Job(), rows, chunk_map, label)
     if job is None or job == Job():
         return reduced(on_chunks(in_blocks(chunk_map), rows))
     return _followed(job, rows, chunk_map, label)
@@ -115,6 +117,22 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
     if kept is not None:
         kept.save(Begun(count, sums, done=True))
     assert sums is not None
+    return cast("S", sums)
+
+
+def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
+    """Let rows add themselves up where they are; a checkpoint keeps passes that are complete."""
+    kept = None if job.checkpoint is None else job.checkpoint.next_pass()
+    begun = None if kept is None else kept.load()
+    if begun is not None and begun.done:
+        return cast("S", begun.sums)
+    advance = None
+    if job.bar is not None:
+        job.bar.begin(label, rows.known_length)
+        advance = job.bar.advance
+    sums = rows.summed(in_blocks(chunk_map), label, advance)
+    if kept is not None:
+        kept.save(Begun(0, sums, done=True))
     return cast("S", sums)
 
 
@@ -251,6 +269,45 @@ def scratch(name: object, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any,
     if buffer is None or buffer.size < size:
         buffer = buffers[name, dtype] = np.empty(size, dtype)
     return cast("np.ndarray[Any, np.dtype[Any]]", buffer[:size].reshape(shape))
+
+
+class _Shared:
+    """One BLAS thread for as long as any thread asks for it: the limit holds for a process.
+
+    The first thread that comes sets it, the last one that leaves takes it away.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._limit = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._limit.enter_context(_one_blas_thread())
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limit.close()
+
+
+_shared = _Shared()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Keep to this thread and to one BLAS thread: the others belong to whoever called."""
+    before = dict(vars(_here))
+    _begin_thread()
+    try:
+        with _shared:
+            yield
+    finally:
+        # Buffers go too: a thread that is lent may serve others next.
+        vars(_here).clear()
+        vars(_here).update(before)
 
 
 def _one_blas_thread() -> AbstractContextManager[Any]:

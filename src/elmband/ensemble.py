@@ -19,9 +19,11 @@ from elmband.member import FittedMember, Judged, fit_members
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
 
-# Rows that candidates are compared on, and rows that a large fit is judged on.
+# Rows that candidates are compared on.
 CANDIDATE_ROWS = 1500
-JUDGED_ROWS = 2000
+# Rows that a large fit is judged on: this share of them, between these bounds.
+_JUDGED_SHARE = 1 / 20
+_JUDGED_ROWS = (2000, 10_000)
 _CANDIDATE_NEURONS = 360
 # Members trained on all rows: at most so many, of those with such a share of the weight.
 _FINAL_MEMBERS = 3
@@ -29,8 +31,6 @@ _LEAST_SHARE = 0.15
 _NEURONS_PER_ROOT = 13
 _NEURONS_PER_DEGREE = 12
 _MOST_NEURONS = 2000
-# Rows that a pool must hold to place the largest of these layers and to judge it.
-POOL_ROWS = max(CANDIDATE_ROWS, JUDGED_ROWS, _MOST_NEURONS)
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
@@ -55,6 +55,17 @@ def neurons_for(n_rows: int, degrees: float = np.inf) -> int:
     """
     most = min(_NEURONS_PER_ROOT * np.sqrt(n_rows), _NEURONS_PER_DEGREE * degrees, _MOST_NEURONS)
     return int(max(most, _CANDIDATE_NEURONS))
+
+
+def judged_rows(n_rows: int) -> int:
+    """Return how many rows a fit on so many is judged on."""
+    least, most = _JUDGED_ROWS
+    return int(min(max(_JUDGED_SHARE * n_rows, least), most))
+
+
+def pool_rows(n_rows: int) -> int:
+    """Return how many rows a pool must hold to place the largest layers and to judge them."""
+    return max(CANDIDATE_ROWS, judged_rows(n_rows), _MOST_NEURONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +120,7 @@ def fit_stack(
         else:
             return stack
     largest = max(spec.n_neurons for spec in specs)
-    return _stacked(pool, pool.judged(max(JUDGED_ROWS, largest)), specs, rule)
+    return _stacked(pool, pool.judged(max(judged_rows(pool.n_distinct), largest)), specs, rule)
 
 
 def _stacked(

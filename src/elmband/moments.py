@@ -19,13 +19,15 @@ class Moments:
 class Chunk(NamedTuple):
     """A block of rows: inputs X (n, d), targets Y (n, m), and weights s (n,) or None.
 
-    A weight counts a row that many times. The same triple carries hidden outputs in the
-    place of X once the hidden layer has been applied.
+    A weight counts a row that many times. `unit` (n,) is the weight of a row that is there once,
+    one by default: that much is taken away where a row is left out. The same values carry hidden
+    outputs in the place of X once the hidden layer has been applied.
     """
 
     X: Array
     Y: Array
     s: Array | None
+    unit: Array | None = None
 
     @property
     def weighted(self) -> tuple[Array, Array]:

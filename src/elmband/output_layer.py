@@ -2,7 +2,8 @@
 
 With leverage lev = h P hᵀ, the residual a row would have had if it had not been trained on is
 r / (1 - lev), exactly, for any γ. A row of weight s counts s times; leaving it out takes away
-one count, or all of it where s < 1, so that lev = min(s, 1)·h P hᵀ.
+one count, or all of it where s < 1, so that lev = min(s, 1)·h P hᵀ. Where a single row weighs c,
+as one of a rare class may, it is min(s, c)·h P hᵀ.
 """
 
 from collections.abc import Callable
@@ -96,11 +97,18 @@ def leverage_complement(rows: Chunk, quadratic: Array, alpha: Array) -> Array:
     if rows.s is None:
         s = share = xp.ones_like(q)
     else:
-        s = rows.s[:, None]
-        share = xp.where(s < 1, s, xp.ones_like(s))
+        s, share = rows.s[:, None], left_out_share(rows)
     most = share * q / xp.clip(s * q + alpha, min=1e-30)
     least = xp.clip(1 - most, min=epsilon(q.dtype, xp))
     return xp.maximum(1 - share * quadratic, least)
+
+
+def left_out_share(rows: Chunk) -> Array:
+    """Return what leaving out takes of the weight of a row, (n, 1)."""
+    assert rows.s is not None
+    s = rows.s[:, None]
+    unit = namespace(s).ones_like(s) if rows.unit is None else rows.unit[:, None]
+    return namespace(s).where(s < unit, s, unit)
 
 
 def leave_one_out_errors(

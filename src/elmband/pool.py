@@ -48,10 +48,13 @@ class KeptRows(Moments):
         s = None
         if self.rows.s is not None or other.rows.s is not None:
             s = xp.concat([_weights(self.rows), _weights(other.rows)])
+        unit = None
+        if self.rows.unit is not None and other.rows.unit is not None:
+            unit = xp.concat([self.rows.unit, other.rows.unit])
         X = xp.concat([self.rows.X, other.rows.X], axis=0)
         Y = xp.concat([self.rows.Y, other.rows.Y], axis=0)
         keys = np.concatenate([self.keys, other.keys])
-        both = type(self)(self.size, keys, Chunk(X, Y, s), self.complete and other.complete)
+        both = type(self)(self.size, keys, Chunk(X, Y, s, unit), self.complete and other.complete)
         return both.cut()
 
     def cut(self) -> Self:
@@ -236,7 +239,7 @@ class Pool:
         """Rows to train on: the distinct ones where all are at hand, else all rows."""
         if int(self.distinct.rows.X.shape[0]) < self.n_distinct:
             return self.rows
-        return ArrayRows(*self.distinct.rows)
+        return ArrayRows.of(self.distinct.rows)
 
     def judged(self, size: int) -> tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]:
         """Return about `size` rows, with whole labels, that depend on the rows alone.

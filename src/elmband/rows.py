@@ -91,6 +91,12 @@ class ArrayRows:
     Y: Array
     s: Array | None = None
     chunk_size: int = DEFAULT_CHUNK_SIZE
+    unit: Array | None = None
+
+    @classmethod
+    def of(cls, rows: Chunk, chunk_size: int = DEFAULT_CHUNK_SIZE) -> Self:
+        """Take the rows of one chunk."""
+        return cls(rows.X, rows.Y, rows.s, chunk_size, rows.unit)
 
     @property
     def like(self) -> Array:
@@ -116,17 +122,17 @@ class ArrayRows:
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
         """Hand out the chunks, but for the first `start` of them."""
         for part in list(chunk_slices(len(self), self.chunk_size))[start:]:
-            s = None if self.s is None else self.s[part]
-            yield Chunk(self.X[part, :], self.Y[part, :], s)
+            s, unit = (None if a is None else a[part] for a in (self.s, self.unit))
+            yield Chunk(self.X[part, :], self.Y[part, :], s, unit)
 
     def scaled(self, targets: Scaling, dtype: Any) -> Self:
         """Return the same rows with standardised targets and weights in `dtype`."""
-        s = None if self.s is None else cast(self.s, dtype)
-        return replace(self, Y=cast(targets(self.Y), dtype), s=s)
+        s, unit = (None if a is None else cast(a, dtype) for a in (self.s, self.unit))
+        return replace(self, Y=cast(targets(self.Y), dtype), s=s, unit=unit)
 
     def whole(self) -> Chunk:
         """All rows as one chunk."""
-        return Chunk(self.X, self.Y, self.s)
+        return Chunk(self.X, self.Y, self.s, self.unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,11 +168,11 @@ class StreamRows:
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
         """Read the chunks, but for the first `start` of them."""
         for chunk in self.source.chunks(self.chunk_size, start, lent=self.lent):
-            X, Y, s = self.prepare(chunk)
+            X, Y, *weights = self.prepare(chunk)
             if self.targets is not None:
                 Y = cast(self.targets(Y), self.dtype)
-                s = None if s is None else cast(s, self.dtype)
-            yield Chunk(X, Y, s)
+                weights = [None if a is None else cast(a, self.dtype) for a in weights]
+            yield Chunk(X, Y, *weights)
 
     def scaled(self, targets: Scaling, dtype: Any) -> Self:
         """Return the same rows with standardised targets and weights in `dtype`."""

@@ -49,7 +49,12 @@ def column_moments(X: Array, s: Array | None) -> ColumnMoments:
     if s is None and not isinstance(X, np.ndarray) and X.dtype == xp.float32:
         return _shifted_moments(X)
     X = double(X)
-    weights = xp.ones_like(X[:, 0]) if s is None else double(s)
+    if s is None:
+        n, mean = int(X.shape[0]), xp.mean(X, axis=0)
+        gaps = X - mean
+        gaps *= gaps
+        return ColumnMoments(n=float(n), mean=mean, squares=xp.sum(gaps, axis=0))
+    weights = double(s)
     n = xp.sum(weights)
     mean = weights @ X / n
     return ColumnMoments(n=float(n), mean=mean, squares=weights @ (X - mean) ** 2)

@@ -150,8 +150,8 @@ def press_by_count(problem: RidgeProblem, sums: Gram, order: Indices) -> Array:
     first = _orthogonaliser(to_numpy(keep_sums(sums, order).HtH), problem.eps)
 
     def basis(chunk: Chunk, T: NumpyArray) -> Chunk:
-        H, Y, s = _numpy_rows(problem, order, chunk)
-        return Chunk(H @ T, Y, s)
+        rows = _numpy_rows(problem, order, chunk)
+        return rows._replace(X=rows.X @ T)
 
     again = engine.total(problem.rows, lambda chunk: gram(basis(chunk, first)))
     second = _orthogonaliser(again.HtH, _EPS)
@@ -174,7 +174,8 @@ def _orthogonaliser(G: NumpyArray, eps: float) -> NumpyArray:
 def _press(rows: Chunk, c: NumpyArray) -> SquaredErrors:
     """Sum squared leave-one-out residuals for the first 1 … L columns of an orthonormal basis."""
     Q, Y, s = rows.X, rows.Y, np.asarray(rows.s)
-    rest = 1 - np.minimum(s, 1)[:, None] * np.cumsum(Q**2, axis=1)
+    unit = 1.0 if rows.unit is None else rows.unit
+    rest = 1 - np.minimum(s, unit)[:, None] * np.cumsum(Q**2, axis=1)
     # A row that alone determines a neuron has leverage 1 from there on. Without the row that
     # neuron would be of no use, so the row keeps the error it had before.
     last = np.minimum(np.arange(1, Q.shape[1] + 1), (rest > _LEAST_REST).sum(axis=1)[:, None])
@@ -234,15 +235,15 @@ def _left_out(problem: RidgeProblem, sums: Gram, order: Indices, pairs: Pairs) -
     spectra = [Spectrum.of(HtH[:k, :k], problem.eps) for k, _ in primal]
 
     def chunk_map(chunk: Chunk) -> SquaredErrors:
-        (H, Y, s), parts = _numpy_rows(problem, order, chunk), []
+        rows, parts = _numpy_rows(problem, order, chunk), []
         for (k, alphas), spectrum in zip(primal, spectra, strict=True):
-            first = Chunk(H[:, :k], Y, s)
+            first = rows._replace(X=rows.X[:, :k])
             parts.append(leave_one_out_errors(first, spectrum, HtY[:k], alphas).squares)
         return SquaredErrors(np.concatenate(parts))
 
     squares = [engine.total(problem.rows, chunk_map).squares] if primal else []
     for k, alphas in pairs[len(primal) :]:
-        rows = Chunk(*_numpy_rows(problem, order[:k], problem.rows.whole()))
+        rows = _numpy_rows(problem, order[:k], problem.rows.whole())
         r, rest = RowSpectrum.of_rows(rows, problem.eps).residuals(rows, alphas[:, None])
         squares.append(np.tensordot((r / rest) ** 2, np.asarray(rows.s), axes=(1, 0)))
     return np.concatenate(squares)
@@ -259,8 +260,9 @@ def _held_out(problem: RidgeProblem, pairs: Pairs, folds: Indices) -> NumpyArray
     parts = [_subset(problem, np.flatnonzero(folds == number)) for number in numbers]
 
     def errors(chunk: Chunk, beta: NumpyArray) -> SquaredErrors:
-        H, Y, s = _numpy_rows(problem, np.arange(problem.n_neurons), chunk)
-        return SquaredErrors(np.tensordot(s, (Y[:, None, :] - np.tensordot(H, beta, 1)) ** 2, 1))
+        rows = _numpy_rows(problem, np.arange(problem.n_neurons), chunk)
+        r = rows.Y[:, None, :] - np.tensordot(rows.X, beta, 1)
+        return SquaredErrors(np.tensordot(np.asarray(rows.s), r**2, 1))
 
     sums, total = [part.gram() for part in parts], np.zeros(1)
     for f in np.flatnonzero(numbers >= 0):
@@ -280,16 +282,17 @@ def _coefs(sums: Gram, pairs: Pairs, eps: float) -> NumpyArray:
     return np.concatenate(columns, axis=1)
 
 
-def _numpy_rows(problem: RidgeProblem, order: Indices, chunk: Chunk) -> tuple[NumpyArray, ...]:
+def _numpy_rows(problem: RidgeProblem, order: Indices, chunk: Chunk) -> Chunk:
     """Return hidden outputs in the given order, targets and weights, in NumPy and float64."""
     rows = problem.to_hidden(chunk)
     s = np.ones(rows.X.shape[0]) if rows.s is None else to_numpy(double(rows.s))
-    return to_numpy(double(rows.X))[:, order], to_numpy(double(rows.Y)), s
+    unit = None if rows.unit is None else to_numpy(double(rows.unit))
+    return Chunk(to_numpy(double(rows.X))[:, order], to_numpy(double(rows.Y)), s, unit)
 
 
 def _subset(problem: RidgeProblem, index: Indices) -> RidgeProblem:
-    X, Y, s = (None if a is None else _take(a, index, 0) for a in problem.rows.whole())
-    return replace(problem, rows=ArrayRows(X, Y, s))
+    rows = Chunk(*(None if a is None else _take(a, index, 0) for a in problem.rows.whole()))
+    return replace(problem, rows=ArrayRows.of(rows))
 
 
 def _take(array: Array, index: Indices, axis: int) -> Array:

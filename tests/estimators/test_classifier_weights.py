@@ -59,6 +59,18 @@ def test_a_weight_of_a_class_is_that_of_its_rows(mode, s):
         np.testing.assert_allclose(weighed.predict_proba(NEW), p, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_row_that_is_there_twice_weighs_twice(mode):
+    """Also where its class weighs more or less: one of both is left out at a time."""
+    times = np.random.default_rng(3).integers(1, 4, N)
+    model = model_of(ELMClassifier, mode, class_weight="balanced")
+    if model.groups or mode in ("select cv", "select validation"):
+        pytest.skip("equal rows share a group or a fold either way")
+    expected = model.fit(np.repeat(X, times, axis=0), np.repeat(MANY, times)).predict_proba(NEW)
+    actual = model.fit(X, MANY, times).predict_proba(NEW)
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("mode", ["loo", "gcv", "trop-elm", "auto"])
 def test_balanced_weights_are_those_of_scikit_learn(mode):
     weights = compute_class_weight("balanced", classes=np.unique(MANY), y=MANY)
@@ -82,8 +94,8 @@ def test_rare_rows_are_found_where_classes_are_balanced(mode):
         trained(model, rows[:1260], rare[:1260])
         predicted = model.predict(rows[1260:])
         found.append(predicted[rare[1260:] == 1].mean())
-    assert found[1] > 0.75
-    assert found[1] > found[0] + 0.1
+    assert found[1] > 0.9
+    assert found[1] > found[0] + 0.2
     assert predicted[rare[1260:] == 0].mean() < 0.15
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from scipy.stats import norm
 
-from elmband import ELMRegressor, VarianceParts
+from elmband import ELMIntervalRegressor, ELMRegressor, VarianceParts
 from elmband.datasets import make_heteroscedastic
 from published import published
 
@@ -126,3 +126,14 @@ def test_fitting_does_not_touch_the_data():
     for array in (X, y, s):
         array.setflags(write=False)
     published(20, random_state=0).fit(X, y, s).predict_interval(X)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first():
+    X, y = np.linspace(-1, 1, 60)[:, None], np.sin(np.linspace(-3, 3, 60))
+    layer = {"n_neurons": 10, "noise": "squared", "random_state": 0}
+    model = ELMIntervalRegressor(**layer).fit(X, y)
+    fresh = set(vars(ELMIntervalRegressor(n_estimators=2, **{**layer, "noise": "log"}).fit(X, y)))
+    model.set_params(n_estimators=2, noise="log").fit(X, y)
+    assert set(vars(model)) == fresh
+    model.set_params(n_estimators=None, noise="squared").fit(X, y)
+    assert set(vars(model)) == set(vars(ELMIntervalRegressor(**layer).fit(X, y)))

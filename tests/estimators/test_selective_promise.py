@@ -142,6 +142,7 @@ def test_a_scan_is_held_out_as_its_rows_are():
     model.calibrate(scan((HELD_OUT.X, HELD_OUT.y), chunk_size=333))
     assert model.choose(max_error=0.1).thresholds_ == expected
     groups = np.arange(1500) // 3
+    model.choose(max_error=0.15)
     grouped = model.calibrate(HELD_OUT.X, HELD_OUT.y, groups=groups).thresholds_
     model.calibrate(scan((HELD_OUT.X, HELD_OUT.y), chunk_size=333), groups=groups)
     assert model.thresholds_ == grouped

@@ -47,6 +47,9 @@ RBF_MIX = {"rbf_l1": 5, "rbf_l2": 5, "rbf_linf": 5, "relu": 5}
         ELMClassifier(),
         ELMClassifier(50),
         ELMClassifier(RBF_MIX, alpha="gcv", n_estimators=2, class_weight="balanced"),
+        ELMClassifier(
+            {"rbf_l1": 2, "rbf_l2": 2, "rbf_linf": 2, "relu": 2}, class_weight="balanced"
+        ),
         ELMSelectiveClassifier(),
         ELMSelectiveClassifier(30, noise="squared", coverage=0.5),
         ELMSelectiveClassifier(50, max_error=0.1, per_class=True),

@@ -143,7 +143,7 @@ def test_decimals_and_row_labels_of_pandas_in_parquet(tmp_path):
 
 def test_text_that_means_true_and_false(tmp_path):
     (tmp_path / "rows.csv").write_text("a,b,y\n1,true,2\n2.5,false,3\n")
-    X, Y, _ = next(iter(scan(tmp_path / "rows.csv", target="y")))
+    X, Y, *_ = next(iter(scan(tmp_path / "rows.csv", target="y")))
     np.testing.assert_array_equal(X, [[1, 1], [2.5, 0]])
     np.testing.assert_array_equal(Y, [[2], [3]])
 

@@ -52,15 +52,16 @@ def margin(split: Split, seed: int, watch: Watch) -> Answers:
 
 def log(split: Split, seed: int, watch: Watch) -> Answers:
     """Run one layer of the same neurons with elmband's own noise model."""
-    return _of_layers(1, split, seed, watch)
+    return of_layers(1, split, seed, watch)
 
 
 def ensemble(split: Split, seed: int, watch: Watch) -> Answers:
     """Run five such layers."""
-    return _of_layers(5, split, seed, watch)
+    return of_layers(5, split, seed, watch)
 
 
-def _of_layers(count: int, split: Split, seed: int, watch: Watch) -> Answers:
+def of_layers(count: int, split: Split, seed: int, watch: Watch) -> Answers:
+    """Run so many layers; layer j of the seed s is the only one of the seed s + j."""
     neurons = layer(split.train.X.shape[1])
     made = ELMSelectiveClassifier(neurons, n_estimators=count, coverage=COVERAGE, random_state=seed)
     return answered(made, split, watch)

@@ -1,14 +1,15 @@
 """Studies that need more than the scores of one method.
 
-``paired.py`` compares rules of one model, ``promises.py`` counts broken promises, ``times.py``
-compares the seconds of a classifier that abstains with those of the interval model in it. Each has
-a function ``study(out)`` that returns a record.
+``paired.py`` compares rules of one model, ``ensembles.py`` an ensemble with its members,
+``promises.py`` counts broken promises, ``times.py`` compares the seconds of a classifier that
+abstains with those of the interval model in it. Each has a function ``study`` that returns a
+record.
 """
 
 from benchmarks.abstain.data import BenchmarkSet
 from benchmarks.quality.store import Store
 
-STUDIES = ("paired", "promises", "times")
+STUDIES = ("paired", "ensembles", "promises", "times")
 
 
 def studies_of(one: BenchmarkSet) -> list[str]:
@@ -17,6 +18,8 @@ def studies_of(one: BenchmarkSet) -> list[str]:
         return []
     if one.name == "skin-photos":
         return ["paired", "promises"]
+    if one.name == "skin-200k":
+        return ["paired", "ensembles", "times"]
     return ["paired", "times"]
 
 

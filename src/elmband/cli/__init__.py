@@ -1,24 +1,32 @@
 """The command ``elmband``. Each command is one file in this folder; here they come together."""
 
-import os
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from elmband import __version__
-from elmband.cli import evaluate, export, fit, info, pixels, predict, report, triage
-from elmband.cli.demo import demo
+from elmband.cli import (
+    demo,
+    evaluate,
+    export,
+    fit,
+    info,
+    pixels,
+    predict,
+    report,
+    reproduce,
+    triage,
+)
+from elmband.cli._status import MEANING, Commands, ending
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="elmband",
+    cls=Commands,
     help="Predictions with intervals of their own, from Extreme Learning Machines.",
     epilog=(
-        "Exit status: 0 done, 1 a problem with data, a model or a wish, 2 wrong usage, "
-        "130 interrupted.\n\nExample: [bold]elmband fit trips.parquet --target delay -o "
+        f"{MEANING}\n\nExample: [bold]elmband fit trips.parquet --target delay -o "
         "delay.safetensors[/bold]"
     ),
     rich_markup_mode="rich",
@@ -33,7 +41,8 @@ app.command(epilog=report.EXAMPLE)(report.report)
 app.command(epilog=info.EXAMPLE)(info.info)
 app.command(epilog=export.EXAMPLE)(export.export)
 app.command(epilog=pixels.EXAMPLE)(pixels.pixels)
-app.command()(demo)
+app.command(epilog=demo.EXAMPLE)(demo.demo)
+app.command(epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 (Typer hands over the flag by position)
@@ -56,16 +65,6 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an expected failure becomes one sentence and exit status 1."""
-    try:
+    """Run the command line; an expected failure becomes one sentence and an exit status."""
+    with ending():
         app(prog_name="elmband")
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader has gone; what is left to say would fail as well.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        sys.exit(141)
-    except (ImportError, OSError, ValueError) as error:
-        console = Console(stderr=True, style="red", soft_wrap=True, highlight=False)
-        console.print(f"Error: {error}", markup=False)
-        sys.exit(1)

@@ -1,6 +1,7 @@
 """Files that commands read and write: paths, or ``-`` for standard input and output."""
 
 import math
+import os
 import shutil
 import sys
 import tempfile
@@ -8,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from elmband import load
+from elmband.files import check_writable
 
 # How the files begin that are not text.
 _BEGINNINGS = {
@@ -26,6 +30,8 @@ def readable(path: str) -> Iterator[str]:
     if path != STANDARD:
         yield path
         return
+    if sys.stdin is None:
+        raise OSError("Standard input is closed; there is nothing to read.")
     with tempfile.TemporaryDirectory() as folder:
         yield str(_spooled(sys.stdin.buffer, Path(folder)))
 
@@ -37,14 +43,41 @@ def _spooled(source: IO[bytes], folder: Path) -> Path:
         raise ValueError("Standard input is empty; there is nothing to read.")
     ending = next((end for begin, end in _BEGINNINGS.items() if head.startswith(begin)), ".csv")
     path = folder / f"input{ending}"
-    with path.open("wb") as file:
-        file.write(head)
-        shutil.copyfileobj(source, file, 2**20)
+    try:
+        with path.open("wb") as file:
+            file.write(head)
+            shutil.copyfileobj(source, file, 2**20)
+    except OSError as error:
+        raise OSError(
+            f"Standard input could not be kept in {folder.parent}: {error.strerror}; set TMPDIR "
+            "to a folder with more space."
+        ) from error
     return path
 
 
+def loaded(path: str) -> Any:
+    """Return the model of a file, or of standard input."""
+    with readable(path) as file:
+        try:
+            return load(file)
+        except ValueError as error:
+            raise ValueError(_called(str(error), file, path)) from error
+
+
+def _called(sentence: str, file: str, path: str) -> str:
+    """Return a sentence with the name that people know a file by."""
+    name = named(path)
+    return sentence.replace(file, name[0].upper() + name[1:] if path == STANDARD else name)
+
+
+def check_output(path: str) -> None:
+    """Make sure that a file can be written, before any work is done for it."""
+    if path != STANDARD:
+        check_writable(Path(path))
+
+
 @contextmanager
-def writable(path: str, ending: str = ".csv") -> Iterator[Path]:
+def writable(path: str, ending: str) -> Iterator[Path]:
     """Give a path to write to; what is meant for standard output is copied there at the end."""
     if path != STANDARD:
         yield Path(path)
@@ -52,14 +85,38 @@ def writable(path: str, ending: str = ".csv") -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / f"output{ending}"
         yield kept
-        with kept.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer, 2**20)
-        sys.stdout.buffer.flush()
+        with kept.open("rb") as file, naming_output():
+            shutil.copyfileobj(file, standard_output(), 2**20)
+            standard_output().flush()
+
+
+def standard_output() -> IO[bytes]:
+    """Return standard output for bytes."""
+    if sys.stdout is None:
+        raise OSError("it is closed")
+    return sys.stdout.buffer
+
+
+@contextmanager
+def naming_output() -> Iterator[None]:
+    """Turn an `OSError` into a sentence on standard output, unless its reader has gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise OSError(f"Standard output could not be written: {reason}.") from error
 
 
 def named(path: str) -> str:
     """Return the name of a file for people."""
     return "standard input" if path == STANDARD else path
+
+
+def destination(path: str) -> str:
+    """Return the name of a file that was written, for people."""
+    return "standard output" if path == STANDARD else path
 
 
 def plain(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """What commands do with models: open data for them, and put their answers into columns."""
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ import numpy as np
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._files import named, readable
+from elmband.cli._look import clearer
+from elmband.cli._status import UnkeptError
 from elmband.cli._tables import batches, column_names, is_table
 from elmband.encode import TableEncoder
 from elmband.progress import shown
@@ -16,20 +19,48 @@ from elmband.progress import shown
 
 @contextmanager
 def opened(
-    data: str, *, encoder: Any = None, exclude: list[str] | None = None, **columns: Any
+    data: str,
+    *,
+    encoder: Any = None,
+    exclude: list[str] | None = None,
+    widest: float = math.inf,
+    **columns: Any,
 ) -> Iterator[Any]:
-    """Give a scan of a file, or of standard input; tables with names are encoded."""
-    with readable(data) as path:
+    """Give a scan of a file, or of standard input; tables with names are encoded.
+
+    More columns than the `widest` table may have are refused before any are read.
+    """
+    with readable(data) as path, told_of(data, path):
         table = is_table(path)
         if table and encoder is None:
             encoder = TableEncoder()
         if exclude:
             columns["features"] = _others(path, exclude, columns, table=table)
-        try:
-            yield scan(path, encoder=encoder if table else None, **columns)
-        except ValueError as error:
-            # The name of the file that standard input was kept in says nothing to people.
-            raise ValueError(str(error).replace(path, named(data))) from error
+        if table and widest < math.inf:
+            check_width(len(columns.get("features") or column_names(path)), data, widest)
+        yield scan(path, encoder=encoder if table else None, **columns)
+
+
+def check_width(count: int, data: str, widest: float) -> None:
+    """Refuse tables of so many features that memory would run out unnoticed."""
+    if count > widest:
+        raise ValueError(
+            f"{named(data)} has {count:,} columns or features, and beyond {widest:,} memory and "
+            "time grow with their square: choose some with --feature, leave some out with "
+            "--exclude, or take --published."
+        )
+
+
+@contextmanager
+def told_of(data: str, path: str) -> Iterator[None]:
+    """Say more clearly what is wrong with a file, by the name that people know it by."""
+    try:
+        yield
+    except UnkeptError:
+        raise
+    except ValueError as error:
+        # The name of the file that standard input was kept in says nothing to people.
+        raise ValueError(clearer(str(error), path).replace(path, named(data))) from error
 
 
 def _others(path: str, exclude: list[str], columns: dict[str, Any], *, table: bool) -> list[str]:
@@ -58,21 +89,26 @@ def column(name: str | None) -> Any:
 
 
 def answers(
-    model: Any, data: str, levels: list[float]
+    model: Any, data: str, levels: list[float], keep: list[str] | None
 ) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-    """Yield batches of a table, their features, and the predictions for their rows."""
-    encoder = model.encoder_
-    text = frozenset() if encoder is None else encoder.text_columns
+    """Yield batches of a table, their features, and the predictions for their rows.
+
+    Columns in `keep` are read besides those that the model needs; None is for all.
+    """
+    count, encoder = 0, model.encoder_
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
-        for table in batches(data, text):
+        for table in batches(data, _kinds(model), keep):
             X = _features(model, encoder, table)
             with without_names():
                 columns = predicted(model, X, levels)
             yield table, X, columns
+            count += table.num_rows
             if bar is not None:
                 bar.advance(table.num_rows)
+    if not count:
+        raise ValueError(f"{data} has no rows; there is nothing to predict.")
 
 
 @contextmanager
@@ -83,15 +119,20 @@ def without_names() -> Iterator[None]:
         yield
 
 
-def _features(model: Any, encoder: Any, table: Any) -> Any:
-    if encoder is not None:
-        return encoder.transform(table)
+def _kinds(model: Any) -> dict[str, str]:
+    """Return what the model takes each of its columns for."""
+    if model.encoder_ is not None:
+        return {column.name: column.kind for column in model.encoder_.state_.used}
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError("The model was trained on columns without names; give it such a file.")
-    missing = [name for name in names if name not in table.column_names]
-    if missing:
-        raise ValueError(f"The column {missing[0]!r} is missing, which the model was trained on.")
+    return dict.fromkeys(map(str, names), "numbers")
+
+
+def _features(model: Any, encoder: Any, table: Any) -> Any:
+    if encoder is not None:
+        return encoder.transform(table)
+    names = model.feature_names_in_
     return np.column_stack([table.column(name).to_numpy() for name in names])
 
 
@@ -109,6 +150,8 @@ def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
                 columns[f"lower_{level:g}{end}"] = interval[:, j, 0, k]
                 columns[f"upper_{level:g}{end}"] = interval[:, j, 1, k]
         return columns
+    if not hasattr(model, "classes_"):
+        return {"mean": model.predict(X)}
     columns = {"label": model.predict(X)}
     for label, share in zip(model.classes_, model.predict_proba(X).T, strict=True):
         columns[f"probability_{label}"] = share

@@ -1,19 +1,18 @@
-"""Tables with names, batch by batch: read, with columns added, and written in the same order."""
+"""Tables with names, batch by batch, as commands read them and add columns to them."""
 
 import glob
-import gzip
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elmband.files import appearing_whole
 from elmband.stream.errors import needed
 
 _ROWS = 65_536
-_FORMATS = {
+FORMATS = {
     ".parquet": "parquet",
     ".arrow": "ipc",
     ".feather": "ipc",
@@ -21,6 +20,13 @@ _FORMATS = {
     ".csv": "csv",
     ".csv.gz": "csv",
 }
+# Where pyarrow says which value it could not read.
+_VALUE = re.compile(r"In CSV column #(\d+): .*?error to (\w+).*?: (?:invalid value )?(.*)")
+_TWICE = re.compile(r"multiple columns named (.*)")
+_OPENING = re.compile(r"^.*input source '.*?': (?:Invalid: )?(?:CSV parse error: )?")
+# A damaged file may be quoted at any length.
+_LONGEST = 120
+_IS_NOT = {"double": "not a number", "int64": "not a whole number as those before it"}
 
 
 def is_table(path: str) -> bool:
@@ -32,40 +38,78 @@ def _format(path: str) -> str | None:
     first = next(iter(_matching(path)), path)
     if Path(first).is_dir():
         inside = sorted(str(file) for file in Path(first).rglob("*") if file.is_file())
-        first = next((file for file in inside if _ending(file) is not None), first)
-    return _ending(first)
+        first = next((file for file in inside if format_of(file) is not None), first)
+    return format_of(first)
 
 
-def _ending(path: str) -> str | None:
-    found = (kind for end, kind in _FORMATS.items() if str(path).lower().endswith(end))
+def format_of(path: str) -> str | None:
+    """Return the format of a table by the ending of its name, None if it is not one of these."""
+    found = (kind for end, kind in FORMATS.items() if path.lower().endswith(end))
     return next(found, None)
 
 
-def batches(path: str, text: frozenset[str] = frozenset()) -> Iterator[Any]:
-    """Yield Arrow tables of rows, in order; columns in `text` are read as text from CSV files."""
+def batches(path: str, kinds: Mapping[str, str], keep: list[str] | None = None) -> Iterator[Any]:
+    """Yield Arrow tables of rows, in order.
+
+    `kinds` tells what a model takes its columns for, all of which must be there; the columns in
+    `keep` are read besides, None stands for all.
+    """
     pa = needed("pyarrow", "A table")
 
-    with _reading(path):
-        for batch in _dataset(path, text).to_batches(batch_size=_ROWS):
+    names = column_names(path)
+    for name in kinds:
+        if name not in names:
+            raise ValueError(f"{path} has no column {name!r}, which the model was trained on.")
+    for name in keep or ():
+        if name not in names:
+            raise ValueError(f"{path} has no column {name!r} that could be kept.")
+    wanted = names if keep is None else [name for name in names if name in {*kinds, *keep}]
+    with _reading(path, names):
+        rows = _dataset(path, kinds)
+        for batch in rows.to_batches(batch_size=_ROWS, columns=wanted):
             if batch.num_rows:
                 yield pa.Table.from_batches([batch])
 
 
 def column_names(path: str) -> list[str]:
     """Return the names of the columns of a table."""
-    with _reading(path):
+    with _reading(path, []):
         return list(_dataset(path).schema.names)
 
 
-def _dataset(path: str, text: frozenset[str] = frozenset()) -> Any:
-    pa = needed("pyarrow", "A table")
-    csv, dataset = (needed(f"pyarrow.{name}", path) for name in ("csv", "dataset"))
+def _dataset(path: str, kinds: Mapping[str, str] | None = None) -> Any:
+    dataset = needed("pyarrow.dataset", path)
 
-    how: Any = _format(path)
-    if how == "csv":
-        options = csv.ConvertOptions(column_types=dict.fromkeys(text, pa.string()))
-        how = dataset.CsvFileFormat(convert_options=options)
-    return dataset.dataset(_matching(path) or path, format=how)
+    how = _format(path)
+    files = _matching(path) or path
+    if how != "csv":
+        return dataset.dataset(files, format=how)
+    types = {}
+    if kinds is not None:
+        first = dataset.dataset(files, format=_csv(path, {})).schema
+        types = {field.name: _type(field.type, kinds.get(field.name)) for field in first}
+    return dataset.dataset(files, format=_csv(path, types))
+
+
+def _csv(path: str, types: dict[str, Any]) -> Any:
+    csv, dataset = (needed(f"pyarrow.{name}", path) for name in ("csv", "dataset"))
+    return dataset.CsvFileFormat(
+        # Cells in quotes may hold line breaks, also where a block of the file ends.
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        # What stands for a missing number does so for missing text, as in the fit.
+        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=True),
+    )
+
+
+def _type(found: Any, kind: str | None) -> Any:
+    """Return the type to read a column as: the first rows need not tell that of the later ones."""
+    pa = needed("pyarrow", "A table")
+
+    if kind == "text":
+        return pa.string()
+    if kind == "numbers":
+        return pa.float64()
+    return pa.string() if found == pa.null() else found
 
 
 def _matching(path: str) -> list[str]:
@@ -74,15 +118,32 @@ def _matching(path: str) -> list[str]:
 
 
 @contextmanager
-def _reading(path: str) -> Iterator[None]:
+def _reading(path: str, names: list[str]) -> Iterator[None]:
     """Turn failures of Arrow into a sentence that names the file."""
     pa = needed("pyarrow", "A table")
 
     try:
         yield
-    except pa.ArrowException as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{path} cannot be read: {reason}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{path} does not exist; check the name and the folder.") from error
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        twice = _TWICE.search(str(error))
+        if twice:
+            raise ValueError(
+                f"{path} has two columns named {twice[1]!r}; rename one of them."
+            ) from error
+        raise ValueError(f"{path} cannot be read: {_reason(str(error), names)}.") from error
+
+
+def _reason(said: str, names: list[str]) -> str:
+    """Return what Arrow says against a file, without what only its makers understand."""
+    line = said.partition("\n")[0]
+    place = _VALUE.search(line)
+    if place and int(place[1]) < len(names):
+        is_not = _IS_NOT.get(place[2], f"not of the type {place[2]} as those before it")
+        return f"column {names[int(place[1])]!r} holds {place[3]}, which is {is_not}"
+    short = _OPENING.sub("", line)[:_LONGEST]
+    return "".join(filter(str.isprintable, short)).rstrip(" .:")
 
 
 def with_columns(table: Any, columns: Mapping[str, Any], keep: list[str] | None) -> Any:
@@ -100,55 +161,3 @@ def with_columns(table: Any, columns: Mapping[str, Any], keep: list[str] | None)
             free, pa.array(array.tolist() if array.dtype == object else array)
         )
     return kept
-
-
-@contextmanager
-def table_writer(path: Path) -> Iterator[Callable[[Any], None]]:
-    """Open a file for Arrow tables; it appears at `path` once all of them are written."""
-    if _ending(str(path)) is None:
-        known = ", ".join(_FORMATS)
-        raise ValueError(f"{path} has none of the endings that tables are written to: {known}.")
-    with appearing_whole(path) as temporary:
-        file = _TableFile(temporary, str(path).lower())
-        try:
-            yield file.write
-        finally:
-            file.close()
-
-
-class _TableFile:
-    """A file being written, made with the first table: its columns are those of the file."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._path, self._name = path, name
-        self._writer: Any = None
-        self._stream: Any = None
-
-    def write(self, table: Any) -> None:
-        """Append rows."""
-        if self._writer is None:
-            self._begin(table.schema)
-        self._writer.write_table(table) if hasattr(self._writer, "write_table") else (
-            self._writer.write(table)
-        )
-
-    def _begin(self, schema: Any) -> None:
-        pa = needed("pyarrow", "A table")
-        csv, parquet = (needed(f"pyarrow.{name}", self._name) for name in ("csv", "parquet"))
-
-        if self._name.endswith(".parquet"):
-            self._writer = parquet.ParquetWriter(self._path, schema)
-            return
-        opened = gzip.open if self._name.endswith(".gz") else open
-        self._stream = opened(self._path, "wb")
-        if ".csv" in self._name:
-            self._writer = csv.CSVWriter(self._stream, schema)
-        else:
-            self._writer = pa.ipc.new_file(self._stream, schema)
-
-    def close(self) -> None:
-        """Write what is left to write."""
-        if self._writer is not None:
-            self._writer.close()
-        if self._stream is not None:
-            self._stream.close()

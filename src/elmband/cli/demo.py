@@ -1,10 +1,9 @@
 """``elmband demo``: three kinds of interval side by side, on data where the truth is known."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -13,80 +12,66 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from scipy.special import ndtri
-from sklearn.datasets import load_diabetes
-from sklearn.model_selection import train_test_split
 
 from elmband import ELMIntervalRegressor, ELMRegressor
-from elmband.datasets import DOMAIN, make_heteroscedastic, noise_std, projection
-from elmband.display import IntervalDisplay, new_figure
-from elmband.files import appearing_whole, check_writable
+from elmband.cli._demo_figure import around, draw, percent
+from elmband.cli._demo_task import (
+    Floats,
+    Kind,
+    Outcome,
+    Task,
+    artificial_task,
+    diabetes_task,
+    write_tables,
+)
+from elmband.cli._files import STANDARD, check_output, destination, writable
+from elmband.cli._options import AsJson, share, tell
+from elmband.files import appearing_whole, naming
 from elmband.metrics import coverage_by_group, interval_score, nmpiw, picp
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-Floats: TypeAlias = NDArray[np.float64]
-
-TEST_ROWS = 2000
-DRAWN_ROWS = 500
-GRID = np.linspace(*DOMAIN, 241)
+EXAMPLE = (
+    "Example: [bold]elmband demo --rows 5000 -o demo.png[/bold]\n\n"
+    "Example: [bold]elmband demo --tables . && elmband fit train.csv --target progress -o "
+    "model.safetensors[/bold]"
+)
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A data set with its split, and the true noise of test rows where it is known."""
-
-    name: str
-    X: Floats
-    y: Floats
-    X_test: Floats
-    y_test: Floats
-    true_std: Floats | None = None
-
-    @property
-    def order(self) -> str:
-        """What tells noisy test rows from quiet ones."""
-        return "predicted variance" if self.true_std is None else "true noise"
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """A kind of interval: its name, its colour, and the fit of a function from X to intervals."""
-
-    name: str
-    color: str
-    fit: Callable[[Task, int, float], Callable[[Floats], Floats]]
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What became of one kind of interval on one task."""
-
-    kind: Kind
-    predict: Callable[[Floats], Floats]
-    picp: float
-    nmpiw: float
-    score: float
-    quietest: float
-    noisiest: float
-    seconds: float
+def _figure(path: str) -> str:
+    if path != STANDARD and not path.lower().endswith(".png"):
+        raise typer.BadParameter(f"{path} does not end in .png, the only format here.")
+    return path
 
 
 def demo(
     *,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the figure, a PNG file.")
-    ] = Path("elmband-demo.png"),
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write the figure, a PNG file; - is standard output.",
+            callback=_figure,
+        ),
+    ] = "elmband-demo.png",
     rows: Annotated[
         int, typer.Option(help="Training rows of the artificial data.", min=30, max=10_000_000)
     ] = 1000,
     confidence_level: Annotated[
-        float, typer.Option(help="Share of targets that an interval should cover.")
+        float,
+        typer.Option(help="Share of targets that an interval should cover.", callback=share),
     ] = 0.95,
     seed: Annotated[
         int, typer.Option(help="Seed of data, split and neurons.", min=0, max=2**32 - 1)
     ] = 0,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            help="Only write the diabetes data, as train.csv and test.csv in this folder: "
+            "something to try the other commands on.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compare three kinds of interval on two data sets, and draw them.
 
@@ -97,47 +82,54 @@ def demo(
     One data set is artificial, with known noise that varies tenfold.
     The other is the diabetes set of scikit-learn.
     """
-    if not 0 < confidence_level < 1:
-        raise typer.BadParameter(
-            f"{confidence_level:g} does not lie between 0 and 1, as 0.95 does.",
-            param_hint="'--confidence-level'",
-        )
-    if output.suffix.lower() != ".png":
-        raise typer.BadParameter(
-            f"{output} does not end in .png, the only format here.", param_hint="'--output'"
-        )
-    check_writable(output)
-    console = Console(highlight=False)
-    artificial, diabetes = artificial_task(rows, seed), diabetes_task(seed)
-    results = compare(artificial, seed, confidence_level)
-    console.print(table(artificial, results, confidence_level), "")
-    others = compare(diabetes, seed, confidence_level)
-    console.print(table(diabetes, others, confidence_level), "")
-    figure = draw(artificial, results, confidence_level)
-    with appearing_whole(output) as temporary, temporary.open("wb") as file:
+    if tables is not None:
+        written = write_tables(tables, seed)
+        (train, n), (test, m) = written.items()
+        words = f"{n} rows written to {train}, {m} to {test}"
+        tell({"rows": written}, words, as_json=as_json, outputs=())
+        return
+    check_output(output)
+    tasks = artificial_task(rows, seed), diabetes_task(seed)
+    results = []
+    for task in tasks:
+        results.append(compare(task, seed, confidence_level))
+        if not as_json:
+            typer.echo(printed(table(task, results[-1], confidence_level)), err=output == STANDARD)
+    figure = draw(tasks[0], results[0], confidence_level)
+    with (
+        writable(output, ".png") as path,
+        appearing_whole(path) as temporary,
+        naming(path),
+        temporary.open("wb") as file,
+    ):
         figure.savefig(file, format="png", dpi=120)
-    console.print(f"Figure written to {output.resolve()}", markup=False, soft_wrap=True)
+    facts = {
+        "output": output,
+        "confidence_level": confidence_level,
+        "data": [as_dict(task, found) for task, found in zip(tasks, results, strict=True)],
+    }
+    where = destination(output) if output == STANDARD else Path(output).resolve()
+    tell(facts, f"Figure written to {where}", as_json=as_json, outputs=(output,))
 
 
-def artificial_task(rows: int, seed: int) -> Task:
-    """Draw the artificial set and split it; its rows come in random order."""
-    data = make_heteroscedastic(rows + TEST_ROWS, random_state=seed)
-    return Task(
-        f"Artificial data, {rows:,} training rows",
-        data.X[:rows],
-        data.y[:rows],
-        data.X[rows:],
-        data.y[rows:],
-        data.std[rows:],
-    )
+def printed(result: Table) -> str:
+    """Return a table as text for the terminal, with its colours where it has such."""
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(result)
+    return captured.get()
 
 
-def diabetes_task(seed: int) -> Task:
-    """Load the diabetes set and split it at random."""
-    X, y = load_diabetes(return_X_y=True)
-    X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=seed)
-    name = f"Diabetes data, {len(y)} training rows"
-    return Task(name, X, y, X_test, y_test)
+def as_dict(task: Task, outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return the outcomes in plain types."""
+    names = ("picp", "nmpiw", "score", "noisiest", "quietest", "seconds")
+    return {
+        "name": task.name,
+        "test_rows": len(task.y_test),
+        "intervals": [
+            {"kind": o.kind.name, **{name: getattr(o, name) for name in names}} for o in outcomes
+        ],
+    }
 
 
 def fit_uniform(task: Task, seed: int, level: float) -> Callable[[Floats], Floats]:
@@ -162,11 +154,6 @@ def fit_per_sample(task: Task, seed: int, level: float) -> Callable[[Floats], Fl
 def fit_interval_model(task: Task, seed: int) -> Any:
     """Fit the interval model as it comes."""
     return ELMIntervalRegressor(random_state=seed).fit(task.X, task.y)
-
-
-def around(mean: Floats, half: Floats) -> Floats:
-    """Return intervals with the given centre and half width."""
-    return np.stack([mean - half, mean + half], axis=-1)
 
 
 KINDS = (
@@ -231,54 +218,3 @@ def table(task: Task, outcomes: list[Outcome], level: float) -> Table:
             f"{o.seconds:.4f}",
         )
     return result
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, without needless zeros."""
-    return f"{100 * share:.6g} %"
-
-
-def draw(task: Task, outcomes: list[Outcome], level: float) -> "Figure":
-    """Draw the artificial data with the truth, then each kind of interval over them."""
-    figure = new_figure(16, 4.8)
-    axes = figure.subplots(1, 1 + len(outcomes), sharex=True, sharey=True)
-    draw_title(axes[0], "data and truth", f"true interval at {percent(level)}")
-    for ax, outcome in zip(axes[1:], outcomes, strict=True):
-        draw_outcome(ax, outcome)
-    for ax in axes:
-        draw_data(ax, task, level)
-        ax.label_outer()
-    handles, labels = axes[-1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-    return figure
-
-
-def draw_title(ax: "Axes", title: str, subtitle: str) -> None:
-    """Write two lines above a panel."""
-    ax.set_title(title, fontsize=12, fontweight="bold", pad=22)
-    ax.text(0.5, 1.02, subtitle, fontsize=9.5, color="0.3", ha="center", transform=ax.transAxes)
-
-
-def draw_data(ax: "Axes", task: Task, level: float) -> None:
-    """Draw training rows, the true mean and the ends of the true interval."""
-    mean, half = projection(GRID), ndtri((1 + level) / 2) * noise_std(GRID)
-    x, y = task.X[:DRAWN_ROWS, 0], task.y[:DRAWN_ROWS]
-    ax.scatter(x, y, s=10, color="0.35", alpha=0.6, linewidths=0, label="training rows")
-    ax.plot(GRID, mean, color="black", linewidth=0.9, label="true mean")
-    ends = ax.plot(GRID, around(mean, half), color="black", linewidth=0.9, dashes=(5, 3))
-    ends[0].set_label("true interval")
-    ax.set(xlim=DOMAIN, xticks=range(-2, 3), xlabel="x", ylabel="y")
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def draw_outcome(ax: "Axes", outcome: Outcome) -> None:
-    """Draw one kind of interval as a band around its own mean, its coverage above."""
-    interval = outcome.predict(GRID[:, np.newaxis])
-    display = IntervalDisplay(GRID, None, interval.mean(axis=1), interval)
-    display.plot(ax=ax, color=outcome.kind.color, legend=False)
-    draw_title(
-        ax,
-        outcome.kind.name,
-        f"covers {outcome.picp:.0%}; noisiest fifth {outcome.noisiest:.0%}, "
-        f"quietest {outcome.quietest:.0%}",
-    )

@@ -1,13 +1,13 @@
 """``elmband export``: a model for other languages and machines."""
 
-from pathlib import Path
+from time import perf_counter
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from elmband import load
-from elmband.files import check_writable
+from elmband.cli._files import check_output, destination, loaded, named, writable
+from elmband.cli._options import AsJson, Model, tell
+from elmband.files import appearing_whole, naming
 from elmband.onnx_export import to_onnx
 
 EXAMPLE = "Example: [bold]elmband export delay.safetensors -o delay.onnx[/bold]"
@@ -15,18 +15,35 @@ EXAMPLE = "Example: [bold]elmband export delay.safetensors -o delay.onnx[/bold]"
 
 def export(
     *,
-    model: Annotated[str, typer.Argument(help="Model file.", show_default=False)],
+    model: Model,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="ONNX file to write.", show_default=False)
+        str,
+        typer.Option(
+            "--output", "-o", help="ONNX file to write; - is standard output.", show_default=False
+        ),
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Write the model in the ONNX format, which runs without elmband and without Python.
 
-    It takes rows X and a confidence_level, and gives mean, lower, upper and std, or for classes
-    labels, probabilities and what is accepted.
+    It takes rows and a confidence_level, and gives mean, lower, upper and std, or for classes
+    labels, probabilities and what is accepted. With --json its inputs and outputs are named.
     """
-    check_writable(output)
-    to_onnx(load(model), output)
-    size = output.stat().st_size / 1e6
-    text = f"{output}: {size:.2f} MB, for any ONNX runtime"
-    Console(highlight=False, soft_wrap=True).print(text, markup=False)
+    begun = perf_counter()
+    check_output(output)
+    proto = to_onnx(loaded(model))
+    with writable(output, ".onnx") as path, appearing_whole(path) as temporary, naming(path):
+        temporary.write_bytes(proto.SerializeToString())
+    facts = {
+        "output": output,
+        "model": named(model),
+        "bytes": proto.ByteSize(),
+        "inputs": [value.name for value in proto.graph.input],
+        "outputs": [value.name for value in proto.graph.output],
+        "seconds": round(perf_counter() - begun, 3),
+    }
+    text = (
+        f"{destination(output)}: {proto.ByteSize() / 1e6:.2f} MB, for any ONNX runtime; it gives "
+        f"{', '.join(facts['outputs'])}"
+    )
+    tell(facts, text, as_json=as_json, outputs=(output,))

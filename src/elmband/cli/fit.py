@@ -1,22 +1,37 @@
 """``elmband fit``: a table to a model."""
 
-import json
+import math
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._files import named, plain
-from elmband.cli._model import column, opened
-from elmband.files import check_writable
+from elmband.cli._cluster import Scheduler, Workers, workers_of
+from elmband.cli._files import check_output, destination, named, writable
+from elmband.cli._learn import check_kept, check_target, learned, promised
+from elmband.cli._model import check_width, column, opened
+from elmband.cli._options import (
+    AsJson,
+    Coverage,
+    MaxError,
+    MaxFpr,
+    MinPrecision,
+    check_inputs,
+    counted,
+    one_wish,
+    option,
+    tell,
+)
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
     "Example: [bold]elmband fit mails.csv --target spam --max-error 0.01 -o spam.safetensors[/bold]"
 )
+
+# The default noise model needs several square matrices of this side: some seconds, and 1 GB.
+_WIDEST = 4000
 
 
 def fit(
@@ -32,7 +47,10 @@ def fit(
         str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Model file to write.", show_default=False)
+        str,
+        typer.Option(
+            "--output", "-o", help="Model file to write; - is standard output.", show_default=False
+        ),
     ],
     features: Annotated[
         list[str] | None, typer.Option("--feature", help="Column to learn from; may be repeated.")
@@ -52,23 +70,30 @@ def fit(
     published: Annotated[
         bool, typer.Option("--published", help="The published algorithm, with one hidden layer.")
     ] = False,
-    coverage: Annotated[
-        float | None, typer.Option(help="Classes: share of rows to answer.")
+    coverage: Coverage = None,
+    max_error: MaxError = None,
+    max_fpr: MaxFpr = None,
+    min_precision: MinPrecision = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            help="Classes: the class of positives; the second of two if not given.",
+            show_default=False,
+        ),
     ] = None,
-    max_error: Annotated[
-        float | None, typer.Option(help="Classes: largest share of wrong answers.")
-    ] = None,
-    max_fpr: Annotated[
-        float | None, typer.Option(help="Classes: largest share of negatives answered as positive.")
-    ] = None,
-    min_precision: Annotated[
-        float | None, typer.Option(help="Classes: least share of answered positives that are.")
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            help="Rows held out from DATA, which turn estimates into promises.", metavar="DATA"
+        ),
     ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to go on from after an interruption.")
     ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     seed: Annotated[int, typer.Option(help="Seed of the hidden layers.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train a model whose every prediction carries its own interval, and write it to a file.
 
@@ -76,62 +101,76 @@ def fit(
     in the model. A target of text is a class: the model then answers only what it is certain of.
     Files of any size are read in chunks, in flat memory.
     """
-    check_writable(output)
-    wishes = {
-        "coverage": coverage,
-        "max_error": max_error,
-        "max_fpr": max_fpr,
-        "min_precision": min_precision,
-    }
-    columns = {
-        "target": column(target),
-        "weight": column(weight),
-        "features": [column(name) for name in features] if features else None,
-    }
-    with opened(data, exclude=exclude, **columns) as rows:
-        encoder = rows.encoder
-        _ = rows.n_features
-        text = encoder is not None and encoder.target_levels_ is not None
-        model = _made(neurons, published=published, classes=classes or text, wishes=wishes)
-        model.set_params(random_state=seed)
-        begun = perf_counter()
-        model.fit(rows, checkpoint=checkpoint)
-        seconds = perf_counter() - begun
-        facts = {
-            "model": str(output),
-            "data": named(data),
-            "rows": rows.n_rows,
-            "features": rows.n_features,
-            "target": target,
-            "kind": "classes" if classes or text else "numbers",
-            "seconds": round(seconds, 3),
-        }
-    model.save(output)
-    if as_json:
-        typer.echo(json.dumps(plain(facts)))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(
-        f"{facts['rows']:,} rows, {facts['features']} features: trained in {seconds:.1f} s, "
-        f"written to {output}",
-        markup=False,
+    if calibrate is not None:
+        check_inputs(data, calibrate)
+    check_output(output)
+    count = _neurons(neurons)
+    wishes = one_wish(
+        coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
-    if isinstance(model, ELMSelectiveClassifier) and any(wishes.values()):
-        console.print(model.statement_, markup=False)
+    columns = {"target": column(target), "weight": column(weight)}
+    chosen = [column(name) for name in features] if features else None
+    begun = perf_counter()
+    widest = math.inf if published else _WIDEST
+    with opened(data, exclude=exclude, widest=widest, features=chosen, **columns) as rows:
+        # Text and dates give several features a column.
+        check_width(rows.n_features, data, widest)
+        text = check_target(rows, data, classes=classes)
+        model = _made(count, published=published, classes=classes or text, wishes=wishes)
+        if positive is not None:
+            model.set_params(pos_label=positive if text else column(positive))
+        model.set_params(random_state=seed)
+        with workers_of(workers, scheduler) as client:
+            model.fit(rows, checkpoint=checkpoint, client=client)
+        size = {"rows": rows.n_rows, "features": rows.n_features}
+    if calibrate is not None:
+        with opened(calibrate, encoder=model.encoder_, target=column(target)) as held_out:
+            promised(model, held_out, wishes)
+    check_kept(model)
+    with writable(output, ".safetensors") as path:
+        model.save(path)
+        nbytes = path.stat().st_size
+    seconds = round(perf_counter() - begun, 3)
+    facts = {
+        "output": output,
+        "bytes": nbytes,
+        "data": named(data),
+        **size,
+        "target": target,
+        **learned(model),
+        "seconds": seconds,
+    }
+    tell(facts, _words(facts), as_json=as_json, outputs=(output,))
+
+
+def _words(facts: dict[str, Any]) -> str:
+    """Return what was done, for people."""
+    what = facts["target"]
+    if "classes" in facts:
+        what = f"{facts['target']} ({len(facts['classes'])} classes)"
+    size = counted(facts["features"], "feature")
+    # Workers that read files without a count of their rows keep it to themselves.
+    if facts["rows"] is not None:
+        size = f"{counted(facts['rows'], 'row')}, {size}"
+    done = f"learned {what} in {facts['seconds']:.1f} s, written to {destination(facts['output'])}"
+    lines = [f"{size}: {done}"]
+    if facts.get("left_out"):
+        lines.append(f"Columns left out: {', '.join(facts['left_out'])}")
+    if "statement" in facts:
+        lines.append(facts["statement"])
+    return "\n".join(lines)
 
 
 def _made(
-    neurons: str, *, published: bool, classes: bool, wishes: dict[str, float | None]
+    count: Any, *, published: bool, classes: bool, wishes: dict[str, float]
 ) -> ELMIntervalRegressor | ELMSelectiveClassifier:
-    count = _neurons(neurons)
     if classes:
         noise: Literal["squared", "log"] = "squared" if published else "log"
         model = ELMSelectiveClassifier(count, noise=noise)
         model.set_params(**wishes)
         return model
-    if any(value is not None for value in wishes.values()):
-        asked = next(name for name, value in wishes.items() if value is not None)
-        raise ValueError(f"--{asked.replace('_', '-')} is for classes; add --classes.")
+    for asked in wishes:
+        raise ValueError(f"{option(asked)} is for classes; add --classes.")
     if published:
         return ELMIntervalRegressor(count, noise="squared", calibration="gaussian")
     return ELMIntervalRegressor(count)
@@ -146,7 +185,7 @@ def _neurons(text: str) -> Any:
             return int(text)
         return {kind: int(count) for kind, count in (part.split("=") for part in text.split(","))}
     except ValueError as error:
-        raise ValueError(
+        raise typer.BadParameter(
             f'--neurons {text!r} is neither "auto", a number, nor a mix such as '
             '"linear=8,tanh=200".'
         ) from error

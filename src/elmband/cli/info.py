@@ -1,45 +1,34 @@
 """``elmband info``: what is in a model file."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from rich.console import Console
-
-from elmband import ELMSelectiveClassifier, load
-from elmband.cli._files import plain
+from elmband import ELMSelectiveClassifier
+from elmband.cli._files import STANDARD, loaded, named
+from elmband.cli._options import AsJson, Model, counted, tell
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
 
+# So many names fit on a line.
+_NAMED = 10
 
-def info(
-    *,
-    model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
-) -> None:
+
+def info(*, model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, what it is made of, and what it promises."""
-    facts = facts_of(load(model), model)
-    if as_json:
-        typer.echo(json.dumps(plain(facts)))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        console.print(f"{name:<{width}}  {text}", markup=False)
+    fitted = loaded(model)
+    facts = facts_of(fitted, model)
+    tell(facts, _words(fitted, facts), as_json=as_json, outputs=())
 
 
-def facts_of(model: Any, path: Path) -> dict[str, Any]:
+def facts_of(model: Any, path: str) -> dict[str, Any]:
     """Return the facts of a model, in plain types."""
-    facts = {
-        "file": str(path),
-        "bytes": path.stat().st_size,
+    usual = type(model)().get_params()
+    facts: dict[str, Any] = {
+        "file": named(path),
+        "bytes": None if path == STANDARD else Path(path).stat().st_size,
         "kind": type(model).__name__,
         "parameters": {
-            name: value
-            for name, value in model.get_params().items()
-            if value != type(model)().get_params()[name]
+            name: value for name, value in model.get_params().items() if value != usual[name]
         },
         "inputs": model.n_features_in_,
     }
@@ -47,9 +36,43 @@ def facts_of(model: Any, path: Path) -> dict[str, Any]:
     if names is not None:
         facts["features"] = [str(name) for name in names]
     if model.encoder_ is not None:
-        facts["left out"] = [f"{name} ({why})" for name, why in model.encoder_.dropped_.items()]
+        state = model.encoder_.state_
+        facts["rows"] = state.n_rows
+        facts["columns"] = {column.name: column.kind for column in state.columns}
+        facts["left_out"] = dict(model.encoder_.dropped_)
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
         facts["statement"] = model.statement_
     return facts
+
+
+def _words(model: Any, facts: dict[str, Any]) -> str:
+    """Return the facts in lines for people."""
+    size = facts["bytes"]
+    lines = {
+        "model": facts["kind"] + ("" if size is None else f", {size / 1e6:.2f} MB"),
+        "parameters": ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items()),
+    }
+    if model.encoder_ is None:
+        lines["features"] = _names(facts)
+    if "classes" in facts:
+        lines["classes"] = _shortened(facts["classes"])
+    if "statement" in facts:
+        lines["statement"] = facts["statement"]
+    width = max(map(len, lines))
+    text = "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items() if value)
+    return text if model.encoder_ is None else f"{text}\n\n{model.encoder_.summary()}"
+
+
+def _names(facts: dict[str, Any]) -> str:
+    if "features" not in facts:
+        return f"{counted(facts['inputs'], 'column')} without names"
+    return f"{facts['inputs']:,}: {_shortened(facts['features'])}"
+
+
+def _shortened(names: list[Any]) -> str:
+    """Return the first names of a list that may be long."""
+    first = ", ".join(map(str, names[:_NAMED]))
+    more = len(names) - _NAMED
+    return first if more <= 0 else f"{first} and {more:,} more"

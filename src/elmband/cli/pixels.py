@@ -1,13 +1,15 @@
 """``elmband pixels``: folders of images and masks become a table of pixels."""
 
-import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from elmband.cli._files import STANDARD, writable
+from elmband.cli._options import AsJson, counted, tell
 from elmband.pixels import PixelFile, PixelSummary, write_pixels
 
 EXAMPLE = (
@@ -33,11 +35,12 @@ def pixels(
         ),
     ],
     output: Annotated[
-        Path,
+        str,
         typer.Option(
             "--output",
             "-o",
-            help="File to write: .npy, .parquet, .h5, .csv, .csv.gz or .arrow.",
+            help="File to write: .npy, .parquet, .h5, .csv, .csv.gz or .arrow; - is standard "
+            "output, as CSV.",
             show_default=False,
         ),
     ],
@@ -70,9 +73,7 @@ def pixels(
     seed: Annotated[
         int, typer.Option(help="Seed of the choice of pixels and of photos.", min=0, max=2**32 - 1)
     ] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print what was written as JSON.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write pixels of photos to a table: colours around each, its photo, its class.
 
@@ -84,26 +85,27 @@ def pixels(
     All photos give the same number of rows as far as they have them. Train on the table with
     elmband.scan.
     """
-    summary = write_pixels(
-        images,
-        masks,
-        output,
-        n_rows=rows,
-        balance=balance.value,
-        window=window,
-        pattern=pattern,
-        split=split,
-        test_out=test_out,
-        target=target,
-        skip_unmatched=skip_unmatched,
-        random_state=seed,
-    )
-    if as_json:
-        typer.echo(json.dumps(as_dict(summary)))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    for line in sentences(summary):
-        console.print(line, markup=False)
+    begun = perf_counter()
+    with writable(output, ".csv") as path:
+        summary = write_pixels(
+            images,
+            masks,
+            path,
+            n_rows=rows,
+            balance=balance.value,
+            window=window,
+            pattern=pattern,
+            split=split,
+            test_out=test_out,
+            target=target,
+            skip_unmatched=skip_unmatched,
+            random_state=seed,
+        )
+    if output == STANDARD:
+        # People know the first file by this name, not by that of the one it was kept in.
+        summary = replace(summary, train=replace(summary.train, path=Path(STANDARD)))
+    facts = {**as_dict(summary), "seconds": round(perf_counter() - begun, 3)}
+    tell(facts, "\n".join(sentences(summary)), as_json=as_json, outputs=(output,))
 
 
 def as_dict(summary: PixelSummary) -> dict[str, Any]:
@@ -140,8 +142,3 @@ def sentences(summary: PixelSummary) -> list[str]:
         first = ", ".join(summary.skipped[:5]) + (", ..." if len(summary.skipped) > 5 else "")
         lines.append(f"Left out, without a mask: {counted(len(summary.skipped), 'image')}: {first}")
     return lines
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number of things, in words for one or several."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -1,67 +1,92 @@
 """``elmband predict``: every row with its prediction and its interval."""
 
-import json
-from typing import Annotated
+from time import perf_counter
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from elmband import ELMIntervalRegressor, load, scan
-from elmband.cli._files import STANDARD, readable, writable
-from elmband.cli._model import answers
-from elmband.cli._tables import is_table, table_writer, with_columns
+from elmband import ELMIntervalRegressor, scan
+from elmband.cli._files import destination, loaded, named, readable, writable
+from elmband.cli._model import answers, told_of
+from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, tell
+from elmband.cli._tables import is_table, with_columns
+from elmband.cli._write import check_ending, table_writer
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
-    "--level 0.9 --keep id[/bold]"
+    "--level 0.9 --keep id[/bold]\n\n"
+    "Example: [bold]zcat trips.csv.gz | elmband predict delay.safetensors - -o - | head[/bold]"
 )
 
 
 def predict(
     *,
-    model: Annotated[str, typer.Argument(help="Model file.", show_default=False)],
+    model: Model,
     data: Annotated[
         str, typer.Argument(help="Rows to predict; - is standard input.", show_default=False)
     ],
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", help="File to write; - is standard output.", show_default=False
+            "--output",
+            "-o",
+            help="File to write: Parquet, CSV or Arrow; - is standard output, as CSV.",
+            show_default=False,
         ),
     ],
-    level: Annotated[
-        list[float] | None, typer.Option(help="Level of the interval; may be repeated.")
-    ] = None,
+    level: Levels = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Column to copy beside predictions; may be repeated.")
     ] = None,
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write predictions, in the order of the rows.
 
-    Numbers get a mean and the bounds of their interval, classes a label, the probability of every
-    class and the confidence of the label.
+    Numbers get a mean and the bounds of their interval, at 0.95 if no level is given; classes get
+    a label, the probability of every class and the confidence of the label.
     """
-    levels, count = level or [0.95], 0
-    fitted = load(model)
-    with readable(data) as path, writable(output) as out:
-        if is_table(path):
-            with table_writer(out) as write:
-                for table, _, columns in answers(fitted, path, levels):
-                    kept = None if keep_all else keep or []
-                    write(with_columns(table, columns, kept))
-                    count += table.num_rows
-        elif isinstance(fitted, ELMIntervalRegressor):
-            rows = scan(path, features=range(fitted.n_features_in_))
-            fitted.predict_interval(rows, levels, out=out)
-            count = rows.n_rows or 0
+    check_inputs(model, data)
+    begun = perf_counter()
+    fitted = loaded(model)
+    with readable(data) as path, told_of(data, path):
+        kept = None if keep_all else keep or []
+        make = _from_table if is_table(path) else _from_numbers
+        rows = make(fitted, path, output, level or [0.95], kept)
+    facts = {
+        "output": output,
+        "model": named(model),
+        "data": named(data),
+        "rows": rows,
+        "seconds": round(perf_counter() - begun, 3),
+    }
+    text = f"{counted(rows, 'row')} predicted, written to {destination(output)}"
+    tell(facts, text, as_json=as_json, outputs=(output,))
+
+
+def _from_table(
+    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None
+) -> int:
+    """Predict rows whose columns have names."""
+    check_ending(output)
+    count = 0
+    with table_writer(output) as write:
+        for table, _, columns in answers(model, path, levels, keep):
+            write(with_columns(table, columns, keep))
+            count += table.num_rows
+    return count
+
+
+def _from_numbers(
+    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None
+) -> int:
+    """Predict rows of numbers, which have no names to keep."""
+    if keep or keep is None:
+        raise ValueError("--keep and --keep-all are for tables whose columns have names.")
+    rows = scan(path, features=range(model.n_features_in_))
+    with writable(output, ".csv") as out:
+        if isinstance(model, ELMIntervalRegressor):
+            model.predict_interval(rows, levels, out=out)
         else:
-            rows = scan(path, features=range(fitted.n_features_in_))
-            fitted.predict_proba(rows, out=out)
-            count = rows.n_rows or 0
-    told = Console(stderr=output == STANDARD, highlight=False, soft_wrap=True)
-    if as_json:
-        told.print(json.dumps({"rows": count, "output": output}), markup=False)
-    elif output != STANDARD:
-        told.print(f"{count:,} rows predicted, written to {output}", markup=False)
+            model.predict_proba(rows, out=out)
+    return rows.n_rows or 0

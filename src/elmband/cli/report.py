@@ -1,15 +1,23 @@
 """``elmband report``: a page that shows where a model can be trusted."""
 
-from pathlib import Path
-from typing import Annotated
+from time import perf_counter
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from elmband import load
+from elmband.cli._files import STANDARD, check_output, destination, loaded, named, writable
 from elmband.cli._model import column, opened
-from elmband.files import check_writable
-from elmband.report import write_report
+from elmband.cli._options import (
+    AsJson,
+    Labelled,
+    Model,
+    Truth,
+    check_inputs,
+    counted,
+    share,
+    tell,
+)
+from elmband.report.write import written_report
 
 EXAMPLE = (
     "Example: [bold]elmband report delay.safetensors test.parquet --target delay "
@@ -17,34 +25,63 @@ EXAMPLE = (
 )
 
 
+def _page(path: str) -> str:
+    if path != STANDARD and not path.lower().endswith((".html", ".htm")):
+        raise typer.BadParameter(f"{path} is no name for a page; let it end in .html.")
+    return path
+
+
 def report(
     *,
-    model: Annotated[str, typer.Argument(help="Model file.", show_default=False)],
-    data: Annotated[
-        str,
-        typer.Argument(help="Rows with known targets; - is standard input.", show_default=False),
-    ],
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="Column with the truth.", show_default=False)
-    ],
+    model: Model,
+    data: Labelled,
+    target: Truth,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Page to write.", show_default=False)
-    ] = Path("report.html"),
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
+        str,
+        typer.Option("--output", "-o", help="Page to write; - is standard output.", callback=_page),
+    ] = "report.html",
+    level: Annotated[float, typer.Option(help="Level of the intervals.", callback=share)] = 0.9,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     group: Annotated[
         str | None, typer.Option(help="Column by which coverage is shown, such as a region.")
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Unit of the target, such as minutes.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write one page that needs nothing else: what the model promises, whether it keeps it, where.
 
     Rows should be ones that training did not see.
     """
-    check_writable(output)
-    fitted = load(model)
-    with opened(data, encoder=fitted.encoder_, target=column(target)) as rows:
-        write_report(
-            fitted, rows, output, confidence_level=level, title=title, group=group, unit=unit
+    check_inputs(model, data)
+    check_output(output)
+    begun = perf_counter()
+    fitted = loaded(model)
+    with (
+        opened(data, encoder=fitted.encoder_, target=column(target)) as rows,
+        writable(output, ".html") as path,
+    ):
+        content = written_report(
+            fitted, rows, path, confidence_level=level, title=title, group=group, unit=unit
         )
-    Console(highlight=False, soft_wrap=True).print(f"Report written to {output}", markup=False)
+        nbytes = path.stat().st_size
+    facts = {
+        "output": output,
+        "bytes": nbytes,
+        "model": named(model),
+        "data": named(data),
+        "rows": content["rows"],
+        **_judged(content),
+        "seconds": round(perf_counter() - begun, 3),
+    }
+    text = f"Report on {counted(facts['rows'], 'row')} written to {destination(output)}"
+    tell(facts, text, as_json=as_json, outputs=(output,))
+
+
+def _judged(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page says first, in plain types."""
+    if content["kind"] == "intervals":
+        at = content["promise"]["at"]
+        return {"level": at["level"], "coverage": at["held"], "mean_width": at["width"]}
+    kept = content["promise"]
+    right: dict[str, Any] = {"right": content["right"]["share"]}
+    return right if kept is None else right | {"answered": kept["answered"], "error": kept["error"]}

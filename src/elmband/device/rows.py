@@ -90,8 +90,9 @@ class DeviceRows:
     def _ready(self, chunk: Chunk) -> Chunk:
         if self.targets is None:
             return chunk
-        Y = cast(self.targets(chunk.Y), self.dtype)
-        return Chunk(chunk.X, Y, None if chunk.s is None else cast(chunk.s, self.dtype))
+        X, Y, *weights = chunk
+        weights = [None if a is None else cast(a, self.dtype) for a in weights]
+        return Chunk(X, cast(self.targets(Y), self.dtype), *weights)
 
     def _refuse(self, place: int) -> None:
         """Read a chunk that is not finite once more, with the check that knows file and rows."""
@@ -119,9 +120,9 @@ def on_device(rows: Rows, device: Any, dtype: Any, size: int) -> tuple[Rows, Any
     like = torch.empty((0, int(rows.like.shape[1])), dtype=kind, device=device)
     if isinstance(rows, ArrayRows):
         if rows.X.nbytes <= room(device):
-            X, Y, s = (None if a is None else moved(a, device) for a in rows.whole())
-            check_finite(X)
-            return ArrayRows(X, Y, s, size), kind
+            there = Chunk(*(None if a is None else moved(a, device) for a in rows.whole()))
+            check_finite(there.X)
+            return ArrayRows.of(there, size), kind
         rows = replace(rows, chunk_size=size)
     elif isinstance(rows, StreamRows):
         rows = replace(rows, chunk_size=size, lent=True)

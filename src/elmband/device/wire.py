@@ -81,7 +81,7 @@ class Sender:
         self._device = device
         cuda = device.type == "cuda"
         self._stream = torch.cuda.Stream(device) if cuda else None  # type: ignore[no-untyped-call]
-        self._pinned = [_Pinned(device) for _ in range(3)]
+        self._pinned = [_Pinned(device) for _ in Chunk._fields]
 
     def send(self, chunk: Chunk) -> Any:
         """Begin to move a chunk; return it with the event of its arrival."""

@@ -4,6 +4,8 @@ import math
 from pathlib import Path
 from typing import Any, Self
 
+from sklearn.utils.validation import check_is_fitted
+
 from elmband import engine
 from elmband._arrays import Array, cast, double, namespace, place
 from elmband.calibrate import (
@@ -13,6 +15,13 @@ from elmband.calibrate import (
     output_scores,
     score_bins,
     two_sided,
+)
+from elmband.estimators._clusters import (
+    check_collection,
+    held_out_on_cluster,
+    is_dask,
+    is_dask_frame,
+    spread,
 )
 from elmband.estimators._parts import IntervalParts
 from elmband.estimators._scans import check_targets, refuse_beside_scan
@@ -28,7 +37,7 @@ from elmband.metrics.evaluation import Evaluation
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.moments import Chunk
 from elmband.noise.parts import Parts
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows
+from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
 from elmband.transform import Identity
 
@@ -48,6 +57,10 @@ class IntervalAnswers(IntervalParts):
         A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
         The scores of a scan are counted in bins of 0.25 %, upwards, which keeps the guarantee.
         """
+        if is_dask(X):
+            scores = engine.total(self._on_cluster(X, y, sample_weight), self._score_bins).scores()
+            self.calibration_ = Calibration("conformal", scores)
+            return self
         X = self._new_rows(X, "calibrate")
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=sample_weight)
@@ -80,25 +93,48 @@ class IntervalAnswers(IntervalParts):
             output_scores(e[:, j], [v[:, j] for v in totals], s) for j in range(e.shape[1])
         )
 
-    def evaluate(
-        self, X: Any, y: Any = None, sample_weight: Any = None, confidence_level: Any = 0.95
-    ) -> Evaluation:
-        """Return error, coverage, width and scores on rows that training did not see.
+    def _on_cluster(self, X: Any, y: Any, sample_weight: Any, client: Any = None) -> Rows:
+        """Return labelled rows of Dask collections, or of a scan that workers read."""
+        check_is_fitted(self)
+        n_outputs = int(self._targets.mean.shape[0])
+        if is_dask(X):
+            check_collection(self, X, reset=False)
+        else:
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            check_targets(self, self._new_rows(X, "evaluate"), n_outputs)
+        return held_out_on_cluster(spread(X, client), y, sample_weight, n_outputs, self.chunk_size)
 
-        Rows are arrays or a scan, of any number: memory does not grow with them.
-        """
-        levels = check_levels(confidence_level)
+    def _labelled_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return labelled rows of this machine, where they are worked on."""
         X = self._new_rows(X, "evaluate")
         n_outputs = int(self._targets.mean.shape[0])
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=sample_weight)
             check_targets(self, X, n_outputs)
-            rows: Any = X
+            return self._sent(X)
+        Y, s = held_out_rows(X, y, sample_weight, n_outputs)
+        size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
+        return self._sent(ArrayRows(X, Y, s, size))
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        confidence_level: Any = 0.95,
+        *,
+        client: Any = None,
+    ) -> Evaluation:
+        """Return error, coverage, width and scores on rows that training did not see.
+
+        Rows are arrays, Dask collections or a scan, of any number: memory does not grow with them.
+        With a `client`, its workers read the files of a scan.
+        """
+        levels = check_levels(confidence_level)
+        if is_dask(X) or client is not None:
+            rows: Any = self._on_cluster(X, y, sample_weight, client)
         else:
-            Y, s = held_out_rows(X, y, sample_weight, n_outputs)
-            size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-            rows = ArrayRows(X, Y, s, size)
-        rows = self._sent(rows)
+            rows = self._labelled_rows(X, y, sample_weight)
 
         def chunk_map(chunk: Chunk) -> IntervalSums:
             parts = self._totals(chunk.X)
@@ -165,7 +201,8 @@ class IntervalAnswers(IntervalParts):
     ) -> Any:
         """Return lower and upper bounds, (n, 2), or (n, m, 2) for m outputs.
 
-        X is an array, a table or a scan. A list of k levels adds a last axis of length k. With
+        X is an array, a table or a scan. A list of k levels adds a last axis of length k. A Dask
+        array gives another one, a Dask data frame a table, both computed when asked for. With
         `as_frame`, return mean, lower and upper bounds as a table of the library of X. A file name
         `out` streams the same to a .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
         """
@@ -174,6 +211,7 @@ class IntervalAnswers(IntervalParts):
         def table(part: Array) -> Array:
             return self._table(part, levels)
 
+        as_frame = as_frame or is_dask_frame(X)
         if out is None and not as_frame:
             return self._streamed(
                 X,
@@ -185,7 +223,7 @@ class IntervalAnswers(IntervalParts):
         names = [f"{side}_{level:g}" for level in levels.values for side in ("lower", "upper")]
         columns = self._names("mean", *names)
         found = self._streamed(X, "predict_interval", table, columns, out)
-        if out is not None:
+        if out is not None or is_dask_frame(X):
             return found
         flat = found.reshape(found.shape[0], -1)
         return framed(dict(zip(columns, flat.T, strict=True)), X)
@@ -214,7 +252,8 @@ class IntervalAnswers(IntervalParts):
             values = values[..., 0] if levels.single else values
             return values[:, 0, ...] if self._single_output else values
 
-        return self._streamed(X, "predict_quantiles", block, [], None)
+        columns = self._names(*(f"quantile_{q:g}" for q in levels.values))
+        return self._streamed(X, "predict_quantiles", block, columns, None)
 
     def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:
         """Return the variance in named parts, each (n,) or (n, m).

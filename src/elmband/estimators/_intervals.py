@@ -142,7 +142,7 @@ class IntervalModel(IntervalParts):
         self.noise_alpha_ = self._shaped(fitted.layer.alpha)
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
-            rows = mean.rows if sample is None else ArrayRows(*sample)
+            rows = mean.rows if sample is None else ArrayRows.of(sample)
             scores = fitted.scores(replace(mean, rows=rows))
         self.calibration_ = Calibration(self.calibration, scores)
         self._stale = False
@@ -185,7 +185,8 @@ class IntervalModel(IntervalParts):
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
         self._stale = False
-        self.calibration_ = Calibration(self.calibration, fitted.scores)
+        scores = fitted.scores if self.calibration == "loo" else ()
+        self.calibration_ = Calibration(self.calibration, scores)
         self._learn(lambda: fitted.left_out)
 
     def _log_spec(self, n_features: int) -> LayerSpec:

@@ -21,7 +21,18 @@ from elmband._arrays import (
 )
 from elmband.device import resolve
 from elmband.encode import EncoderState, TableEncoder
-from elmband.ensemble import POOL_ROWS, Stack, fit_stack
+from elmband.ensemble import Stack, fit_stack, pool_rows
+from elmband.estimators._clusters import (
+    Spread,
+    check_collection,
+    collected,
+    collection_rows,
+    is_dask,
+    lazy_result,
+    refuse_on_cluster,
+    scan_on_workers,
+    spread,
+)
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS, PlacedModel
 from elmband.estimators._scans import (
     BlockMap,
@@ -61,6 +72,19 @@ from elmband.progress import Verbose
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
 from elmband.transform import Identity, TransformChoice, fit_transform
+
+_OF_ONE_LAYER = (
+    "_features",
+    "hidden_",
+    "coef_",
+    "alpha_",
+    "covariance_",
+    "mode_error_",
+    "noise_hidden_",
+    "noise_coef_",
+    "noise_alpha_",
+    "noise_covariance_",
+)
 
 
 class PointModel(PlacedModel):
@@ -113,6 +137,7 @@ class PointModel(PlacedModel):
         groups: Any = None,
         *,
         checkpoint: str | Path | None = None,
+        client: Any = None,
     ) -> Self:
         """Train on rows X (n, d) and targets y (n,) or (n, m), or on a scan that holds both.
 
@@ -121,9 +146,13 @@ class PointModel(PlacedModel):
 
         With a folder `checkpoint`, a fit on a scan that was ended, by whatever, goes on from where
         it was when it is called again; the folder is emptied at the end.
+
+        X and y may be Dask arrays or data frames, which are summed where they are. With a
+        `client`, a `distributed.Client` or any `concurrent.futures.Executor`, its workers read
+        the files of a scan.
         """
         with followed(self, X, checkpoint), precisely(check_precision(self.precision)):
-            self._fit(X, y, sample_weight, groups)
+            self._fit(spread(X, client), y, sample_weight, groups)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
@@ -161,8 +190,16 @@ class PointModel(PlacedModel):
         self, X: Any, method: str, function: BlockMap, columns: list[str], out: str | Path | None
     ) -> Any:
         """Apply `function` to blocks of checked rows, and join or write what it returns."""
+        if is_dask(X):
+            check_is_fitted(self)
+            check_collection(self, X, reset=False)
+            return lazy_result(X, lambda part: self._joined(part, function), columns, out)
         X = self._new_rows(X, method)
         return in_blocks(self._blocks(X), self._worked(function), Result(columns, out))
+
+    def _joined(self, X: Array, function: BlockMap) -> Array:
+        """Return what `function` makes of rows of this machine."""
+        return in_blocks(self._blocks(X), self._worked(function), Result([], None))
 
     def _names(self, *columns: str) -> list[str]:
         """Return names of columns in files, numbered where there are several outputs."""
@@ -195,8 +232,10 @@ class PointModel(PlacedModel):
         """Check the data; note what predictions need to know of them."""
         precision = check_precision(self.precision)
         self._encoder_state = None
-        if isinstance(X, Scan):
+        if isinstance(X, Scan | Spread):
             return self._training_scan(X, y, weight, groups), None
+        if is_dask(X):
+            return self._training_collection(X, y, weight, groups), None
         self._device = resolve(self.device)
         checked = training_rows(self, X, y, weight, finite=self._device is None)
         labels = check_groups(groups, checked)
@@ -208,8 +247,9 @@ class PointModel(PlacedModel):
         size = self._rows_at_once(checked.X)
         return self._moved(ArrayRows(checked.X, Y, checked.s, size)), labels
 
-    def _training_scan(self, scan: Scan, y: Any, weight: Any, groups: Any) -> Rows:
+    def _training_scan(self, rows: Scan | Spread, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""
+        scan = rows.scan if isinstance(rows, Spread) else rows
         refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
         check_training_scan(self, scan)
         if scan.encoder is not None:
@@ -220,8 +260,23 @@ class PointModel(PlacedModel):
         if self.chunk_size is not None:
             check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         self._note_targets(scan)
+        if isinstance(rows, Spread):
+            refuse_on_cluster(device=self.device)
+            self._device = None
+            return scan_on_workers(rows, self._prepare, self._dtype, self.chunk_size)
         self._device = resolve(self.device)
         return self._moved(scan_rows(scan, self._prepare, self._dtype, self.chunk_size))
+
+    def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
+        """Check Dask collections, and note the same of them."""
+        refuse_on_cluster(groups=groups, selection=self.selection, device=self.device)
+        check_collection(self, X, reset=True)
+        found = collected(X, y, weight)
+        self._single_output, self._device = found.single_output, None
+        self._seed = engine.seed_of_job(draw_seed(self.random_state))
+        self._dtype = product_dtype(np.empty(0, found.form.dtype), check_precision(self.precision))
+        self.target_transform_ = transform_of(self.target_transform)
+        return collection_rows(found, self._prepare, self._dtype, self.chunk_size)
 
     @property
     def encoder_(self) -> TableEncoder | None:
@@ -252,6 +307,7 @@ class PointModel(PlacedModel):
         return mean
 
     def _set_layer(self, mean: MeanModel) -> None:
+        self.__dict__.pop("members_", None)
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
@@ -264,7 +320,7 @@ class PointModel(PlacedModel):
         scaled = standardised(rows, self._dtype)
         warn_constant(scaled.constant, scaled.targets, self.target_transform_)
         eps = epsilon(self._dtype, namespace(rows.like))
-        size = max(POOL_ROWS, *(spec.n_neurons for spec in specs or ()), 0)
+        size = max(pool_rows(len(scaled.rows)), *(spec.n_neurons for spec in specs or ()), 0)
         pool = Pool.of(scaled.rows, scaled.inputs, labels, size, self._seed, eps)
         self._targets = scaled.targets
         return pool, fit_stack(pool, specs, rule, self.n_estimators)
@@ -277,6 +333,9 @@ class PointModel(PlacedModel):
         return self._stack.weights  # type: ignore[union-attr]
 
     def _set_stack(self, stack: MeanStack) -> None:
+        # What a single layer of an earlier fit has left behind.
+        for name in _OF_ONE_LAYER:
+            self.__dict__.pop(name, None)
         self._grown = None
         self._stack = stack
         self.members_ = stack.members
@@ -284,6 +343,8 @@ class PointModel(PlacedModel):
     def _new_rows(self, X: Any, method: str) -> Array:
         """Check rows to predict: their features, and that their array library is that of fit."""
         check_is_fitted(self)
+        if is_dask(X):
+            raise ValueError(f"{method} takes arrays or a scan; X is a Dask collection.")
         if isinstance(X, Scan):
             check_new_scan(self, X)
         else:

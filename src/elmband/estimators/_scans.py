@@ -102,14 +102,19 @@ def scan_rows(
     size = scan.chunk_size if chunk_size is None else chunk_size
     kept = _loaded(scan, size)
     if kept is not None:
-        return ArrayRows(*prepare(kept), size)
+        return ArrayRows.of(prepare(kept), size)
     like = np.empty((0, scan.n_features), scan.dtype)
     return StreamRows(scan, like, dtype, prepare, size)
 
 
+def few_rows(n_features: int, dtype: Any) -> int:
+    """Return how many rows are few enough to be kept."""
+    return min(_KEPT_BYTES // (n_features * dtype.itemsize), _KEPT_ROWS)
+
+
 def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:
     """Read all rows, or none if they are many."""
-    most = min(_KEPT_BYTES // (scan.n_features * scan.dtype.itemsize), _KEPT_ROWS)
+    most = few_rows(scan.n_features, scan.dtype)
     if scan.n_rows is not None and scan.n_rows > most:
         return None
     kept: list[Chunk] = []

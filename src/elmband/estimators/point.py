@@ -47,9 +47,11 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
         Which neurons of a single layer to keep: those best ranked by LARS, cut by leave-one-out
         ("op-elm"), with the L2 strength chosen for each cut ("trop-elm"), or the first ones, their
         number chosen by leave-one-out, cross-validation or a validation set.
-    precision : "auto", "float32" or "float64", default="auto"
+    precision : {"auto", "float32", "float64", "high", "fast"}, default="auto"
         Precision of matrix products. By default that of the data: float32 for float32 and for
-        integers of at most 16 bits, else float64. Sums over rows are float64 in any case.
+        integers of at most 16 bits, else float64. "high" is float32 with products in float64,
+        "fast" lets GPUs round to 11 bits, with an error of covariances of about 4e-4. Sums over
+        rows are float64 in any case.
     chunk_size : int, default=None
         Rows worked on at a time; it changes memory and speed, not results.
     device : str or None, default=None

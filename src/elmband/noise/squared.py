@@ -12,6 +12,7 @@ from elmband.covariance import (
     CovarianceRoot,
     Meat,
     jackknife_meat,
+    left_out_variance,
     quadratic_form,
     sandwich,
 )
@@ -136,9 +137,8 @@ class SquaredNoise:
         problem = RidgeProblem(mean.rows, features or mean.features, hidden.n_neurons, mean.eps)
         sums = _second_pass(mean, features, problem)
         if mean.rows.in_memory:
-            X, _, s = mean.rows.whole()
-            squares = sums.residuals.joined() ** 2
-            problem = replace(problem, rows=ArrayRows(X, squares, s, mean.rows.chunk_size))
+            squares = mean.rows.whole()._replace(Y=sums.residuals.joined() ** 2)
+            problem = replace(problem, rows=ArrayRows.of(squares, mean.rows.chunk_size))
         else:
             problem = replace(problem, to_hidden=partial(_squares, mean, features))
         noise_sums, chosen = sums.noise, None
@@ -220,8 +220,8 @@ class SquaredNoise:
             mean=hidden.Y - r / rest,
             s=chunk.s,
             noise=positive(noise),
-            mean_model=parts.mean_model,
-            noise_model=parts.noise_model,
+            mean_model=left_out_variance(parts.mean_model, hidden, r, rest),
+            noise_model=left_out_variance(parts.noise_model, noise_rows, r_noise, rest_noise),
         )
 
     def scores(self, mean: MeanModel) -> tuple[OutputScores, ...]:
@@ -312,9 +312,9 @@ def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -
     """Sum the meat of the noise model; 1 - lev travels beside the targets where it is known."""
     rows, m = problem.rows, layer.alpha.shape[0]
     if rest is not None:
-        X, Y, s = rows.whole()
-        Y = namespace(rest).concat([Y, rest], axis=1)
-        rows = ArrayRows(X, Y, s, rows.chunk_size)
+        whole = rows.whole()
+        Y = namespace(rest).concat([whole.Y, rest], axis=1)
+        rows = ArrayRows.of(whole._replace(Y=Y), rows.chunk_size)
 
     def chunk_map(chunk: Chunk) -> Meat:
         hidden = problem.to_hidden(chunk)

@@ -85,7 +85,7 @@ class LabelledRows:
 
     def _pairs(self) -> Iterator[Pair]:
         if isinstance(self.source, Scan):
-            for X, Y, _ in self.source.chunks(engine.BLOCK_ROWS):
+            for X, Y, *_ in self.source.chunks(engine.BLOCK_ROWS):
                 yield X, self.decode(to_numpy(Y)[:, 0])
             return
         X, y = self.source

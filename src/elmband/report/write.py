@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmband.estimators import ELMClassifier
-from elmband.files import appearing_whole, check_writable
+from elmband.files import appearing_whole, check_writable, naming
 from elmband.progress import Bar, shown
 from elmband.report.classes.report import class_report
 from elmband.report.facts import data_facts, model_facts
@@ -72,6 +72,23 @@ def write_report(
     report.html True
     """
     path = Path(path)
+    written_report(
+        model, data, path, confidence_level=confidence_level, title=title, group=group, unit=unit
+    )
+    return path
+
+
+def written_report(
+    model: Any,
+    data: Any,
+    path: Path,
+    *,
+    confidence_level: float,
+    title: str | None,
+    group: Any,
+    unit: str | None,
+) -> dict[str, Any]:
+    """Write the page, and return everything that it shows."""
     if path.suffix.lower() not in {".html", ".htm"}:
         raise ValueError(f"{path} is no name for a page; let it end in .html.")
     require_extra()
@@ -81,9 +98,9 @@ def write_report(
     rows = labelled_rows(model, data, group)
     content = report_data(model, rows, level, title=title, unit=unit)
     text = page(content)
-    with appearing_whole(path) as temporary:
+    with appearing_whole(path) as temporary, naming(path):
         temporary.write_text(text, encoding="utf-8")
-    return path
+    return content
 
 
 def report_data(

@@ -85,7 +85,8 @@ def _open(path: Path, types: dict[str, Any] | None = None) -> Any:
     convert = csv.ConvertOptions(
         include_columns=list(types or ()), column_types=types, strings_can_be_null=True
     )
-    return csv.open_csv(str(path), read_options=read, convert_options=convert)
+    parse = csv.ParseOptions(newlines_in_values=True)
+    return csv.open_csv(str(path), read_options=read, parse_options=parse, convert_options=convert)
 
 
 def _later(kind: Any) -> Any:

@@ -61,8 +61,8 @@ def scan(
     >>> rows = scan(np.arange(12.0).reshape(4, 3), target=-1, chunk_size=3)
     >>> rows
     Scan(source, 4 rows, 2 features, target: column 2)
-    >>> for X, Y, s in rows:
-    ...     print(X.shape, Y.ravel())
+    >>> for chunk in rows:
+    ...     print(chunk.X.shape, chunk.Y.ravel())
     (3, 2) [2. 5. 8.]
     (1, 2) [11.]
     """

@@ -13,6 +13,8 @@ _START = 0.7
 # The mean of fewer rows says nothing.
 _LEAST_ROWS = 10
 
+_ROUNDING = 1e-12
+
 
 def people(seen: Seen, unit: str) -> dict[str, Any]:
     """Return what answering only narrow intervals does, for one share of rows after the other."""
@@ -39,7 +41,9 @@ def people(seen: Seen, unit: str) -> dict[str, Any]:
             }
         )
     for point in points:
-        point["less"] = 1 - point["error"] / (whole / n) if whole else 0.0
+        less = 1 - point["error"] / (whole / n) if whole else 0.0
+        # Where all rows are answered, rounding alone is left.
+        point["less"] = less if abs(less) > _ROUNDING else 0.0
         point["sentence"] = _sentence(point, whole / n, unit)
     start = min(points, key=lambda point: abs(point["share"] - _START), default=None)
     return {"points": points, "start": start, "error": whole / n}

@@ -1,0 +1,72 @@
+"""What ``elmband fit`` asks of a table before it learns, and of a model afterwards."""
+
+import math
+from typing import Any
+
+from elmband import ELMSelectiveClassifier
+from elmband.cli._files import named
+from elmband.cli._status import UnkeptError
+
+
+def check_target(rows: Any, data: str, *, classes: bool) -> bool:
+    """Return whether the target is text; refuse numbers among which there is text by mistake."""
+    levels = None if rows.encoder is None else rows.encoder.target_levels_
+    if levels is None:
+        return False
+    words = [str(level) for level in levels if not _is_number(str(level))]
+    if not classes and words and len(words) < len(levels) / 2:
+        raise ValueError(
+            f"{named(data)} has numbers in its target column, but also text such as {words[0]!r}: "
+            "mend these values, or take every value as a class with --classes."
+        )
+    return True
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def promised(model: Any, held_out: Any, asked: dict[str, float]) -> None:
+    """Turn estimates of a model into promises, by rows held out."""
+    if not isinstance(model, ELMSelectiveClassifier) or not asked:
+        model.calibrate(held_out)
+        return
+    # Rows are judged first, without a wish: what is refused afterwards is the wish.
+    model.set_params(**dict.fromkeys(asked))
+    model.calibrate(held_out)
+    choose(model, asked)
+
+
+def choose(model: ELMSelectiveClassifier, asked: dict[str, float]) -> None:
+    """Ask a model for something that its data may not keep."""
+    try:
+        model.choose(**asked)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UnkeptError(str(error)) from error
+    check_kept(model)
+
+
+def check_kept(model: Any) -> None:
+    """Refuse a model that answers no row at all, since none is certain enough."""
+    if not isinstance(model, ELMSelectiveClassifier) or not model.has_thresholds:
+        return
+    thresholds = model.thresholds_.values()
+    if all(threshold is not None and threshold.value == math.inf for threshold in thresholds):
+        raise UnkeptError(f"{model.statement_} Ask for less, or give more rows.")
+
+
+def learned(model: Any) -> dict[str, Any]:
+    """Return what a model has learned, in plain types."""
+    classes = hasattr(model, "classes_")
+    facts: dict[str, Any] = {"kind": "classes" if classes else "numbers"}
+    if classes:
+        facts["classes"] = model.classes_.tolist()
+    if model.encoder_ is not None:
+        facts["left_out"] = dict(model.encoder_.dropped_)
+    if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
+        facts["statement"] = model.statement_
+    return facts

@@ -1,0 +1,95 @@
+"""Options and arguments that several commands have, and checks of their values."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from elmband.cli._files import STANDARD, plain
+
+
+def share(value: Any) -> Any:
+    """Refuse what does not lie between 0 and 1; options that may be repeated come as a list."""
+    for number in value if isinstance(value, list) else [value]:
+        if number is not None and not 0 < number < 1:
+            raise typer.BadParameter(f"{number:g} does not lie between 0 and 1, as 0.95 does.")
+    return value
+
+
+Model: TypeAlias = Annotated[
+    str, typer.Argument(help="Model file; - is standard input.", show_default=False)
+]
+Labelled: TypeAlias = Annotated[
+    str, typer.Argument(help="Rows with known targets; - is standard input.", show_default=False)
+]
+Truth: TypeAlias = Annotated[
+    str, typer.Option("--target", "-t", help="Column with the truth.", show_default=False)
+]
+Levels: TypeAlias = Annotated[
+    list[float] | None,
+    typer.Option(help="Level of intervals; may be repeated.", callback=share, show_default=False),
+]
+Coverage: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--coverage", help="Classes: share of rows to answer.", min=0, max=1),
+]
+MaxError: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--max-error", help="Classes: largest share of wrong answers.", callback=share),
+]
+MaxFpr: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--max-fpr",
+        help="Classes: largest share of negatives answered as positive.",
+        callback=share,
+    ),
+]
+MinPrecision: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--min-precision",
+        help="Classes: least share of answered positives that are.",
+        callback=share,
+    ),
+]
+AsJson: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print what was done as JSON, on standard error if - is the output."
+    ),
+]
+
+
+def one_wish(**wishes: float | None) -> dict[str, float]:
+    """Return what was asked for, which may be nothing or one thing."""
+    asked = {name: value for name, value in wishes.items() if value is not None}
+    if len(asked) > 1:
+        names = " and ".join(option(name) for name in asked)
+        raise typer.BadParameter(f"{names} cannot both be asked for; leave one of them out.")
+    return asked
+
+
+def option(name: str) -> str:
+    """Return a name of Python as that of an option."""
+    return f"--{name.replace('_', '-')}"
+
+
+def check_inputs(model: str, data: str) -> None:
+    """Refuse to read two things from standard input."""
+    if model == data == STANDARD:
+        raise typer.BadParameter(
+            "Model and data cannot both come from standard input; give the name of a file for one."
+        )
+
+
+def tell(facts: Mapping[str, Any], text: str, *, as_json: bool, outputs: tuple[str, ...]) -> None:
+    """Say what was done, to a machine or to people; data on standard output stay alone there."""
+    words = json.dumps(plain(facts)) if as_json else text
+    typer.echo(words, err=STANDARD in outputs)
+
+
+def counted(n: float, what: str) -> str:
+    """Return a number of things, in words for one or several."""
+    return f"{n:,.10g} {what}{'' if n == 1 else 's'}"

@@ -1,0 +1,87 @@
+"""How commands end: statuses that mean something, and failures in one sentence."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+FAILED, UNKEPT, INTERRUPTED, CLOSED = 1, 3, 130, 141
+
+MEANING = (
+    "Exit status: 0 done; 1 a problem with data, a model or a file; 2 wrong usage; 3 the data "
+    "cannot keep what was asked for, as in --max-error or --tolerance; 130 interrupted; 141 "
+    "nobody reads the output any more. Files are written with status 0 only."
+)
+
+
+class UnkeptError(ValueError):
+    """What was asked for is possible, but not with these data."""
+
+
+class Commands(TyperGroup):
+    """All commands, with ends of their own for what Typer ends in other ways."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            found = super().invoke(ctx)
+            # What is still in memory is written here, where a failure has a status.
+            _flush()
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _let_go()
+            raise typer.Exit(CLOSED) from None
+        else:
+            return found
+
+
+def _let_go() -> None:
+    """Throw away what cannot be printed: at the end, Python would try that once more."""
+    try:
+        _flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # so it is where the shell closed it
+        sys.stdout.flush()
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Turn expected failures into a sentence and a status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except UnkeptError as error:
+        _complain(str(error))
+        sys.exit(UNKEPT)
+    except (ImportError, OSError, ValueError) as error:
+        _complain(_sentence(error))
+        _let_go()
+        sys.exit(FAILED)
+
+
+def _sentence(error: Exception) -> str:
+    """Return the words of an error; those of the system alone get the name of their file."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    name = f"{error.filename}: " if error.filename else ""
+    return f"{name}{error.strerror}."
+
+
+def _complain(sentence: str) -> None:
+    # Where nobody listens any more, the status still tells.
+    with suppress(OSError):
+        console = Console(stderr=True, style="red", soft_wrap=True, highlight=False)
+        console.print(f"Error: {sentence}", markup=False)

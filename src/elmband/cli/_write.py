@@ -1,0 +1,101 @@
+"""Tables written batch by batch: to files that appear whole, or to standard output."""
+
+import gzip
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from elmband.cli._files import STANDARD, naming_output, standard_output
+from elmband.cli._tables import FORMATS, format_of
+from elmband.files import appearing_whole, naming
+from elmband.stream.errors import needed
+
+
+def check_ending(path: str) -> str:
+    """Refuse the name of a table whose format it does not tell."""
+    if path != STANDARD and format_of(path) is None:
+        raise typer.BadParameter(
+            f"{path} has none of the endings that tables are written to: {', '.join(FORMATS)}."
+        )
+    return path
+
+
+@contextmanager
+def table_writer(path: str) -> Iterator[Callable[[Any], None]]:
+    """Open a file for Arrow tables, which appears once all are written; ``-`` takes CSV at once."""
+    if path == STANDARD:
+        with naming_output():
+            file = _TableFile(".csv", stream=standard_output())
+        with _written(file, naming_output) as write:
+            yield write
+        with naming_output():
+            standard_output().flush()
+        return
+    with appearing_whole(Path(path)) as temporary:
+        file = _TableFile(path.lower(), temporary)
+        with _written(file, partial(naming, Path(path))) as write:
+            yield write
+
+
+@contextmanager
+def _written(
+    file: "_TableFile", told: Callable[[], AbstractContextManager[None]]
+) -> Iterator[Callable[[Any], None]]:
+    """Give the way to write to a file, and close it; its own failures are `told` as sentences."""
+
+    def write(table: Any) -> None:
+        with told():
+            file.write(table)
+
+    try:
+        yield write
+    except BaseException:
+        # It is the first failure that counts.
+        with suppress(Exception):
+            file.close()
+        raise
+    with told():
+        file.close()
+
+
+class _TableFile:
+    """A file being written, made with the first table: its columns are those of the file."""
+
+    def __init__(self, name: str, path: Path | None = None, *, stream: Any = None) -> None:
+        self._name, self._path, self._stream = name, path, stream
+        self._writer: Any = None
+
+    def write(self, table: Any) -> None:
+        """Append rows."""
+        if self._writer is None:
+            self._begin(table.schema)
+        if hasattr(self._writer, "write_table"):
+            self._writer.write_table(table)
+        else:
+            self._writer.write(table)
+
+    def _begin(self, schema: Any) -> None:
+        pa = needed("pyarrow", "A table")
+        csv, parquet = (needed(f"pyarrow.{name}", self._name) for name in ("csv", "parquet"))
+
+        if self._name.endswith(".parquet"):
+            self._writer = parquet.ParquetWriter(self._path, schema)
+            return
+        if self._path is not None:
+            opened = gzip.open if self._name.endswith(".gz") else open
+            self._stream = opened(self._path, "wb")
+        if format_of(self._name) == "csv":
+            self._writer = csv.CSVWriter(self._stream, schema)
+        else:
+            self._writer = pa.ipc.new_file(self._stream, schema)
+
+    def close(self) -> None:
+        """Write what is left to write; standard output stays open."""
+        if self._writer is not None:
+            self._writer.close()
+        if self._stream is not None and self._path is not None:
+            self._stream.close()

@@ -1,0 +1,78 @@
+"""Predictions of Dask collections: other collections, computed by whoever asks for them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from elmband import engine
+from elmband._arrays import Array
+from elmband.cluster.collections import is_frame, numbers_of, whole_rows
+
+BlockMap = Callable[[Array], Array]
+
+
+def lazily(X: Any, function: BlockMap, columns: Sequence[str]) -> Any:
+    """Return what `function` makes of every block: an array for an array, a frame for a frame.
+
+    Frames keep their index; a result of one number for each row is a column, any other a table
+    with the names `columns`.
+    """
+    import dask  # noqa: PLC0415 - an optional library
+
+    dtype = numbers_of(X)
+    # Two rows tell the form of all results.
+    example = function(np.zeros((2, len(X.columns) if is_frame(X) else X.shape[1]), dtype))
+    # The model is in the graph once, not once for every block.
+    block = dask.delayed(Block(function, dtype, example), pure=False, traverse=False)
+    if is_frame(X):
+        return X.map_partitions(
+            _framed,
+            block,
+            list(columns),
+            meta=_frame(example[:0], X._meta.index[:0], columns),  # noqa: SLF001 - as Dask's own functions do
+        )
+    X = whole_rows(X)
+    tail = example.shape[1:]
+    return X.map_blocks(
+        _mapped,
+        block=block,
+        dtype=example.dtype,
+        chunks=(X.chunks[0], *((n,) for n in tail)),
+        drop_axis=[1],
+        new_axis=list(range(1, 1 + len(tail))) or None,
+        meta=example[:0],
+    )
+
+
+class Block:
+    """A function of blocks of rows, of which some may be empty."""
+
+    def __init__(self, function: BlockMap, dtype: Any, example: Array) -> None:
+        self._function, self._dtype, self._empty = function, dtype, example[:0]
+
+    def __call__(self, rows: Any) -> Array:
+        """Return the result for a block, in the thread that asks for it."""
+        X = np.asarray(rows, dtype=self._dtype)
+        if not len(X):
+            return self._empty
+        if not np.isfinite(X).all():
+            raise ValueError("X holds missing or infinite values; fill them in.")
+        with engine.alone():
+            return self._function(X)
+
+
+def _mapped(rows: Any, block: Block) -> Array:
+    return block(rows)
+
+
+def _framed(rows: Any, block: Block, columns: list[str]) -> Any:
+    return _frame(block(rows), rows.index, columns)
+
+
+def _frame(values: Array, index: Any, columns: Sequence[str]) -> Any:
+    import pandas as pd  # noqa: PLC0415 - it is there where Dask has frames
+
+    if values.ndim == 1:
+        return pd.Series(values, index, name=columns[0])
+    return pd.DataFrame(values.reshape(len(values), len(columns)), index, list(columns))

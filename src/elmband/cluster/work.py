@@ -1,0 +1,92 @@
+"""What a worker does: add up what a chunk map makes of the rows of a few partitions.
+
+Nothing here knows of Dask. A task is one call of :func:`partition_sum`, wherever that runs; its
+result is as small as the sums are, however many rows there were.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from elmband import engine
+from elmband._arrays import cast
+from elmband.moments import Chunk
+from elmband.scaling import Scaling
+
+
+class Partition(Protocol):
+    """Rows that a worker can read by itself, again and again."""
+
+    @property
+    def label(self) -> str:
+        """What it is, for sentences."""
+        ...
+
+    def chunks(self, size: int) -> Iterator[Chunk]:
+        """Read all rows once, about `size` at a time; errors name the partition."""
+        ...
+
+
+class Counted(NamedTuple):
+    """Rows that were read, and their sums; None where there was no row."""
+
+    n_rows: int
+    sums: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """All that one pass does with rows, whichever they are; it travels once for all tasks.
+
+    Chunks are made ready by `prepare`, then targets standardised by `targets` where it is known,
+    and handed to `chunk_map`.
+    """
+
+    chunk_map: Callable[[Chunk], Any]
+    prepare: Callable[[Chunk], Chunk]
+    targets: Scaling | None
+    dtype: Any
+    chunk_size: int
+
+    def __call__(self, chunk: Chunk) -> Any:
+        """Return what a chunk adds to the sums."""
+        return self.chunk_map(self.ready(chunk))
+
+    def ready(self, chunk: Chunk) -> Chunk:
+        """Return raw rows as they are learned from."""
+        X, Y, *weights = self.prepare(chunk)
+        if self.targets is not None:
+            Y = cast(self.targets(Y), self.dtype)
+            weights = [None if a is None else cast(a, self.dtype) for a in weights]
+        return Chunk(X, Y, *weights)
+
+
+def partition_sum(work: Work, partitions: Iterable[Partition]) -> Counted:
+    """Add up all rows of some partitions, one chunk after the other, in a single thread.
+
+    Memory holds one chunk at a time, or what a partition itself needs to make one.
+    """
+    n_rows, sums = 0, None
+    with engine.alone():
+        for partition in partitions:
+            for chunk in partition.chunks(work.chunk_size):
+                n_rows += int(chunk.X.shape[0])
+                more = work(chunk)
+                sums = more if sums is None else engine.plus(sums, more)
+    return Counted(n_rows, sums)
+
+
+def added(parts: Iterable[Counted]) -> Counted:
+    """Add up results in their order; none of them is changed, for it may be needed again."""
+    n_rows, sums, own = 0, None, False
+    for part in parts:
+        n_rows += part.n_rows
+        if part.sums is None:
+            continue
+        if sums is None:
+            sums = part.sums
+        elif own:
+            sums = engine.plus(sums, part.sums)
+        else:
+            sums, own = sums + part.sums, True
+    return Counted(n_rows, sums)

@@ -1,0 +1,143 @@
+"""Rows on a cluster: what estimators need to train on them, to judge and to predict them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import validate_data
+
+from elmband._arrays import Array
+from elmband.cluster import (
+    ClusterRows,
+    Collected,
+    collected,
+    example_of,
+    is_dask,
+    is_dask_frame,
+    lazily,
+    runner_of,
+    scan_partitions,
+)
+from elmband.estimators._scans import few_rows
+from elmband.estimators._validate import check_chunk_size
+from elmband.moments import Chunk
+from elmband.rows import DEFAULT_CHUNK_SIZE
+from elmband.stream import Scan
+
+Prepare = Callable[[Chunk], Chunk]
+
+
+class Spread(NamedTuple):
+    """A scan whose files are read by the workers of a client."""
+
+    scan: Scan
+    client: Any
+
+
+def spread(X: Any, client: Any) -> Any:
+    """Return what to train on: X itself, or with the client whose workers read it."""
+    if client is None:
+        return X
+    if not isinstance(X, Scan):
+        raise ValueError(
+            "client is for a scan, whose files workers read; Dask collections find their own, and "
+            "arrays are soon summed where they are."
+        )
+    return Spread(X, client)
+
+
+def scan_on_workers(
+    rows: Spread, prepare: Prepare, dtype: Any, chunk_size: int | None
+) -> ClusterRows:
+    """Return the rows of a scan to be read by workers, in every pass."""
+    scan, client = rows
+    run = runner_of(client)
+    return ClusterRows(
+        partitions=scan_partitions(scan),
+        run=run,
+        like=np.empty((0, scan.n_features), scan.dtype),
+        dtype=dtype,
+        prepare=prepare,
+        chunk_size=check_chunk_size(chunk_size, scan.chunk_size),
+        few=few_rows(scan.n_features, scan.dtype),
+    )
+
+
+def collection_rows(
+    found: Collected, prepare: Prepare, dtype: Any, chunk_size: int | None
+) -> ClusterRows:
+    """Return the rows of Dask collections, made anew in every pass."""
+    form = found.form
+    return ClusterRows(
+        partitions=found.partitions,
+        run=found.run,
+        like=np.empty((0, form.n_features), form.dtype),
+        dtype=dtype,
+        prepare=prepare,
+        chunk_size=check_chunk_size(chunk_size, DEFAULT_CHUNK_SIZE),
+        few=few_rows(form.n_features, form.dtype),
+    )
+
+
+def check_collection(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
+    """Check number and names of the features of a Dask collection, or note them."""
+    if reset and is_classifier(estimator):
+        raise ValueError(
+            "X is a Dask collection, which regressors learn from; give a classifier files, as in "
+            "fit(scan(...), client=client)."
+        )
+    validate_data(estimator, example_of(X), dtype="numeric", reset=reset)
+
+
+def refuse_on_cluster(**given: Any) -> None:
+    """Refuse what needs all rows at hand, or a device of this machine."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} is for rows of this machine; leave it out for a cluster.")
+
+
+def held_out_on_cluster(
+    X: Any, y: Any, weight: Any, n_outputs: int, chunk_size: int | None
+) -> ClusterRows:
+    """Return labelled rows of Dask collections, or of a scan with a client, to be judged by."""
+    if isinstance(X, Spread):
+        return scan_on_workers(X, _as_it_is, np.float64, chunk_size)
+    found = collected(X, y, weight)
+    if found.form.n_outputs != n_outputs:
+        raise ValueError(
+            f"y has {found.form.n_outputs} outputs, the model was trained on {n_outputs}."
+        )
+    return collection_rows(found, _as_it_is, np.float64, chunk_size)
+
+
+def _as_it_is(chunk: Chunk) -> Chunk:
+    return chunk
+
+
+def lazy_result(
+    X: Any, function: Callable[[Array], Array], columns: Sequence[str], out: str | Path | None
+) -> Any:
+    """Return what `function` makes of the blocks of a Dask collection, as another one."""
+    if out is not None:
+        raise ValueError(
+            "out is for results of this machine; workers write those of a Dask collection by its "
+            "own methods, such as predict_interval(X).to_parquet(...)."
+        )
+    return lazily(X, function, columns)
+
+
+__all__ = [
+    "Spread",
+    "check_collection",
+    "collected",
+    "collection_rows",
+    "held_out_on_cluster",
+    "is_dask",
+    "is_dask_frame",
+    "lazy_result",
+    "refuse_on_cluster",
+    "scan_on_workers",
+    "spread",
+]

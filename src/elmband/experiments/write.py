@@ -1,0 +1,153 @@
+"""Run experiments one after the other, and write all that comes of them to a folder."""
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from elmband.experiments.base import Experiment, Result, Row, Settings
+from elmband.experiments.page import page
+from elmband.files import appearing_whole, naming
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGE, NUMBERS = "index.html", "results.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """An experiment with its result, or with the reason why there is none."""
+
+    experiment: Experiment
+    result: Result | None
+    seconds: float = 0.0
+    skipped: str | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files of this experiment: figures, then tables."""
+        if self.result is None:
+            return []
+        return [f"{n}.png" for n in self.result.figures] + [f"{n}.csv" for n in self.result.tables]
+
+
+def require_extras() -> None:
+    """Say what is missing before anything is computed."""
+    for name, extra in (("matplotlib", "plot"), ("jinja2", "report")):
+        if find_spec(name) is None:
+            raise ImportError(f"this needs {name}: pip install 'elmband[{extra}]'", name=name)
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    settings: Settings,
+    folder: Path,
+    on_begin: Callable[[Experiment], None] = lambda _: None,
+    on_done: Callable[[Done], None] = lambda _: None,
+) -> list[Done]:
+    """Run the experiments and write figures, tables and one page; return what was done.
+
+    Each file appears whole as soon as its experiment is finished, the page last. An experiment
+    that lacks its data is left out with a sentence on the page; if all do, that is an error.
+    """
+    require_extras()
+    lacking = [settings.missing(experiment.need) for experiment in experiments]
+    if all(lacking):
+        raise ValueError(f"Nothing can be run: {lacking[0]}")
+    folder.mkdir(parents=True, exist_ok=True)
+    done: list[Done] = []
+    for experiment, reason in zip(experiments, lacking, strict=True):
+        on_begin(experiment)
+        done.append(_run(experiment, settings, folder, reason))
+        on_done(done[-1])
+    facts = as_dict(done, settings)
+    text = json.dumps(facts, indent=1, allow_nan=False, ensure_ascii=False)
+    _write_text(folder / NUMBERS, text + "\n")
+    _write_text(folder / PAGE, page(facts))
+    return done
+
+
+def _run(experiment: Experiment, settings: Settings, folder: Path, reason: str | None) -> Done:
+    if reason is not None:
+        return Done(experiment, None, skipped=f"Not run: {reason}")
+    begun = perf_counter()
+    result = experiment.run(settings)
+    seconds = perf_counter() - begun
+    for name, figure in result.figures.items():
+        _write_figure(folder / f"{name}.png", figure)
+    for name, rows in result.tables.items():
+        _write_table(folder / f"{name}.csv", rows)
+    return Done(experiment, result, seconds)
+
+
+def as_dict(done: Sequence[Done], settings: Settings) -> dict[str, Any]:
+    """Return everything in plain types; numbers that are not finite become None."""
+    return {
+        "seed": settings.seed,
+        "quick": settings.quick,
+        "experiments": [_as_dict(one) for one in done],
+    }
+
+
+def _as_dict(one: Done) -> dict[str, Any]:
+    experiment, result = one.experiment, one.result
+    return {
+        "name": experiment.name,
+        "group": experiment.group,
+        "title": experiment.title,
+        "published": experiment.published,
+        "found": list(result.found) if result else [],
+        "why": experiment.why,
+        "skipped": one.skipped,
+        "seconds": round(one.seconds, 2),
+        "figures": [f"{name}.png" for name in result.figures] if result else [],
+        "tables": _finite(result.tables) if result else {},
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return value
+
+
+def _write_figure(path: Path, figure: "Figure") -> None:
+    with appearing_whole(path) as temporary, naming(path), temporary.open("wb") as file:
+        figure.savefig(file, format="png", dpi=120)
+
+
+def _write_table(path: Path, rows: Sequence[Row]) -> None:
+    with (
+        appearing_whole(path) as temporary,
+        naming(path),
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        flat = [_flat(row) for row in rows]
+        writer = csv.DictWriter(file, list(flat[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(flat)
+
+
+def _flat(row: Row) -> Row:
+    """Give both ends of a range columns of their own."""
+    flat: Row = {}
+    for name, value in row.items():
+        if isinstance(value, list):
+            flat |= {f"{name}_low": value[0], f"{name}_high": value[1]}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _write_text(path: Path, text: str) -> None:
+    with appearing_whole(path) as temporary, naming(path):
+        temporary.write_text(text, encoding="utf-8")

@@ -1,0 +1,217 @@
+"""A real cluster of processes: workers die and come, tasks fail, memory is short."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from elmband import ELMRegressor, scan
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+BLOCKS, ROWS, FEATURES = 12, 200, 4
+# The block that things happen to.
+MARKED = 5
+
+
+def block(k):
+    return np.random.default_rng(k).normal(size=(ROWS, FEATURES))
+
+
+def target(X):
+    return np.sin(X[:, 0]) + X[:, 1] / 3 + 0.1 * (1 + abs(X[:, 2])) * np.cos(40 * X[:, 3])
+
+
+def made(block_id=None, event=None):
+    """Make a block on a worker; the event happens once, in the pass that it is for."""
+    k = block_id[0]
+    if event is not None and k == MARKED:
+        event()
+    return block(k)
+
+
+class Event:
+    """What happens when the marked block is made for the `number`-th time, by any process."""
+
+    def __init__(self, log, number, action):
+        self.log, self.number, self.action = str(log), number, action
+
+    def __call__(self):
+        with open(self.log, "a") as file:  # noqa: PTH123 - appends of a byte are atomic
+            file.write(".")
+        if Path(self.log).stat().st_size == self.number:
+            self.action()
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail():
+    raise OSError("the disk was busy")
+
+
+def lazy_rows(event=None):
+    X = da.map_blocks(
+        made,
+        chunks=((ROWS,) * BLOCKS, (FEATURES,)),
+        dtype=float,
+        event=event,
+        meta=np.empty((0, 0)),
+    )
+    return X, X.map_blocks(target, drop_axis=1, dtype=float, meta=np.empty(0))
+
+
+@pytest.fixture(scope="module")
+def here():
+    X = np.concatenate([block(k) for k in range(BLOCKS)])
+    return X, target(X)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.usefixtures("never_fetched")
+def test_a_worker_killed_in_any_pass_changes_nothing(
+    client, tmp_path, here, published, number, assert_same
+):
+    before = client.run(os.getpid)
+    event = Event(tmp_path / "log", number, die)
+    found = clone(published).fit(*lazy_rows(event))
+    # One time more than there are passes, at least: the killed task was repeated.
+    assert event_count(tmp_path) > 4
+    client.wait_for_workers(2, timeout=30)
+    assert set(client.run(os.getpid).values()) != set(before.values())
+    assert_same(found, clone(published).fit(*here), here[0])
+
+
+def event_count(folder):
+    return (folder / "log").stat().st_size
+
+
+@pytest.mark.usefixtures("never_fetched")
+def test_a_task_that_fails_once_is_tried_again(client, tmp_path, here, published, assert_same):
+    found = clone(published).fit(*lazy_rows(Event(tmp_path / "log", 2, fail)))
+    # Four passes, and the one time that failed.
+    assert event_count(tmp_path) == 5
+    assert_same(found, clone(published).fit(*here), here[0])
+    assert client.status == "running"
+
+
+class Adding:
+    """Adds a worker when the marked block is made, as a person might."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def __call__(self):
+        from distributed import get_client  # noqa: PLC0415 - on the worker
+
+        get_client().log_event("elmband-test", "a block was made")
+
+
+@pytest.mark.usefixtures("never_fetched")
+def test_a_worker_that_is_added_in_the_middle_helps(client, here, published, assert_same):
+    cluster = client.cluster
+    seen = []
+
+    def scale(event):
+        if not seen:
+            seen.append(event)
+            cluster.scale(3)
+
+    client.subscribe_topic("elmband-test", scale)
+    try:
+        found = clone(published).fit(*lazy_rows(Adding(cluster.scheduler_address)))
+        assert seen
+        client.wait_for_workers(3, timeout=30)
+    finally:
+        client.unsubscribe_topic("elmband-test")
+        cluster.scale(2)
+    assert_same(found, clone(published).fit(*here), here[0])
+
+
+def always():
+    raise OSError("the disk is gone")
+
+
+def test_a_partition_that_cannot_be_read_is_named(client, published):
+    X, y = lazy_rows(always)
+    with pytest.raises(ValueError, match=r"^Partition 5 of X cannot be read: the disk is gone\.$"):
+        clone(published).fit(X, y)
+    X = da.where(da.arange(BLOCKS * ROWS, chunks=ROWS)[:, None] == 2100, np.nan, lazy_rows()[0])
+    with pytest.raises(ValueError, match="Partition 10 of X cannot be read: X holds missing"):
+        clone(published).fit(X, lazy_rows()[1])
+    assert client.status == "running"
+
+
+def test_a_file_that_vanished_is_named(client, tmp_path, published):
+    for k in range(3):
+        np.save(tmp_path / f"{k}.npy", block(k))
+    rows = scan(tmp_path, target=-1)
+    (tmp_path / "1.npy").unlink()
+    with pytest.raises(FileNotFoundError, match=r"1\.npy does not exist"):
+        clone(published).fit(rows, client=client)
+
+
+@pytest.mark.usefixtures("never_fetched")
+def test_workers_read_the_files_of_a_scan(client, tmp_path, here, published, assert_same):
+    X, y = here
+    np.save(tmp_path / "rows.npy", np.column_stack([X, y]))
+    found = clone(published).fit(scan(tmp_path / "rows.npy", target=-1), client=client)
+    assert_same(found, clone(published).fit(X, y), X)
+
+
+@pytest.mark.usefixtures("never_fetched")
+def test_rows_that_a_cluster_holds_are_used_where_they_are(client, here, published, assert_same):
+    X, y = (part.persist() for part in lazy_rows())
+    assert_same(clone(published).fit(X, y), clone(published).fit(*here), here[0])
+    frame = pd.DataFrame(here[0], columns=list("abcd")).assign(y=here[1])
+    held = dd.from_pandas(frame, npartitions=3).persist()
+    found = clone(published).fit(held[list("abcd")], held["y"])
+    reference = clone(published).fit(frame[list("abcd")], frame["y"])
+    assert_same(found, reference, frame[list("abcd")])
+    assert client.status == "running"
+
+
+def test_an_interrupted_client_leaves_no_tasks_behind(client, tmp_path, published, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "gather", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clone(published).fit(*lazy_rows(Event(tmp_path / "log", 0, fail)))
+    monkeypatch.undo()
+    # Only tasks that run already are finished.
+    assert not client.run_on_scheduler(wanted_tasks)
+
+
+def wanted_tasks(dask_scheduler):
+    tasks = dask_scheduler.tasks.items()
+    return [str(key) for key, task in tasks if task.who_wants and "elmband" in str(key)]
+
+
+# 960 MB, more than what both workers together may take.
+MANY, LONG, WIDE = 96, 50_000, 25
+
+
+def wide_block(block_id=None):
+    base = np.arange(LONG * WIDE, dtype=np.float64).reshape(LONG, WIDE)
+    return np.sin(base * (1.0 + block_id[0] / MANY))
+
+
+@pytest.mark.usefixtures("never_fetched")
+def test_data_larger_than_the_memory_of_all_workers(client):
+    X = da.map_blocks(wide_block, chunks=((LONG,) * MANY, (WIDE,)), dtype=float)
+    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
+    assert X.nbytes > sum(limits)
+    pids = client.run(os.getpid)
+    model = ELMRegressor(10, alpha=0.01, random_state=0, verbose=False)
+    found = model.fit(X, X[:, 0] + 2 * X[:, 1])
+    # Nobody was killed for taking too much.
+    assert client.run(os.getpid) == pids
+    one = wide_block((7,))
+    assert np.corrcoef(found.predict(one), one[:, 0] + 2 * one[:, 1])[0, 1] > 0.9
