@@ -2,7 +2,9 @@
 
 import os
 import signal
+import time
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -83,9 +85,18 @@ def test_a_worker_killed_in_any_pass_changes_nothing(
     found = clone(published).fit(*lazy_rows(event))
     # One time more than there are passes, at least: the killed task was repeated.
     assert event_count(tmp_path) > 4
-    client.wait_for_workers(2, timeout=30)
+    wait_for_workers(client, 2)
     assert set(client.run(os.getpid).values()) != set(before.values())
     assert_same(found, clone(published).fit(*here), here[0])
+
+
+def wait_for_workers(client, count):
+    """Ask the scheduler: what the client has heard may be older."""
+    for _ in range(300):
+        if len(client.nthreads()) >= count:
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"{len(client.nthreads())} of {count} workers are there.")
 
 
 def event_count(folder):
@@ -127,7 +138,7 @@ def test_a_worker_that_is_added_in_the_middle_helps(client, here, published, ass
     try:
         found = clone(published).fit(*lazy_rows(Adding(cluster.scheduler_address)))
         assert seen
-        client.wait_for_workers(3, timeout=30)
+        wait_for_workers(client, 3)
     finally:
         client.unsubscribe_topic("elmband-test")
         cluster.scale(2)
@@ -177,16 +188,37 @@ def test_rows_that_a_cluster_holds_are_used_where_they_are(client, here, publish
     assert client.status == "running"
 
 
-def test_an_interrupted_client_leaves_no_tasks_behind(client, tmp_path, published, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+class Slow:
+    """Takes a while for the marked block, and says that it has begun."""
 
-    monkeypatch.setattr(client, "gather", interrupted)
+    def __init__(self, log):
+        self.log = str(log)
+
+    def __call__(self):
+        Path(self.log).touch()
+        time.sleep(1)
+
+
+def test_an_interrupted_client_leaves_no_tasks_behind(client, tmp_path, published):
+    log = tmp_path / "log"
+
+    def interrupt():
+        while not log.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    person = Thread(target=interrupt)
+    person.start()
     with pytest.raises(KeyboardInterrupt):
-        clone(published).fit(*lazy_rows(Event(tmp_path / "log", 0, fail)))
-    monkeypatch.undo()
-    # Only tasks that run already are finished.
+        clone(published).fit(*lazy_rows(Slow(log)))
+    person.join()
+    for _ in range(50):
+        if not client.run_on_scheduler(wanted_tasks):
+            break
+        time.sleep(0.1)
     assert not client.run_on_scheduler(wanted_tasks)
+    # The cluster can be used again.
+    assert client.submit(len, "abc").result() == 3
 
 
 def wanted_tasks(dask_scheduler):

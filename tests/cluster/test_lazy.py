@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from elmband import ELMSelectiveClassifier
+
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -46,6 +48,8 @@ def test_several_outputs_have_an_axis_of_their_own(rows, published):
     np.testing.assert_allclose(found.compute(), model.predict_interval(X), rtol=1e-12)
 
 
+# Dask writes with an argument that pandas will drop.
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.set_index")
 def test_a_frame_gives_a_table_with_its_index(rows, published, tmp_path):
     X, y = rows
     frame = pd.DataFrame(X, columns=NAMES, index=np.arange(2000) * 2)
@@ -58,7 +62,26 @@ def test_a_frame_gives_a_table_with_its_index(rows, published, tmp_path):
     model.predict_interval(lazy).to_parquet(tmp_path / "bounds")
     found = pd.read_parquet(tmp_path / "bounds")
     expected = model.predict_interval(frame, as_frame=True)
-    pd.testing.assert_frame_equal(found.reset_index(drop=True), expected, check_exact=False)
+    np.testing.assert_allclose(found.loc[frame.index], expected, rtol=1e-12)
+    assert list(found) == list(expected) == ["mean", "lower_0.95", "upper_0.95"]
+
+
+def test_classes_have_labels_and_probabilities(rows):
+    X, y = rows
+    labels = np.where(y > 0, "up", "down")
+    frame = pd.DataFrame(X, columns=NAMES)
+    model = ELMSelectiveClassifier(30, coverage=0.5, random_state=0, verbose=False)
+    model.fit(frame, labels)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    assert list(model.predict(lazy).compute()) == list(model.predict(frame))
+    shares = model.predict_proba(lazy).compute()
+    assert list(shares) == ["probability_down", "probability_up"]
+    np.testing.assert_allclose(shares, model.predict_proba(frame), rtol=1e-9)
+    assert list(model.accept(lazy).compute()) == list(model.accept(frame))
+    with pytest.raises(ValueError, match="triage takes arrays or a scan"):
+        model.triage(lazy)
+    with pytest.raises(ValueError, match="give a classifier files"):
+        model.fit(lazy, lazy["a"])
 
 
 def test_the_model_is_in_the_graph_once(rows, model):

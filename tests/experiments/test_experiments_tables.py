@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from elmband.experiments import Settings
-from elmband.experiments.table import METHODS, OP_ELM, draw, measured
+from elmband.experiments.table import FEW, METHODS, OP_ELM, draw, measured
 from elmband.experiments.tasks import TASKS, load, splits
 from elmband.experiments.uniform import WIDTHS, boundary
 from elmband.experiments.uniform import run as run_uniform
@@ -52,6 +52,17 @@ def test_the_published_row_of_plasma(plasma, seed):
     assert abs(row["picp"] - row["published_picp"]) < 3
     assert abs(row["nmpiw"] - row["published_nmpiw"]) < 9
     assert row["nmpiw_quartiles"][0] < row["nmpiw"] < row["nmpiw_quartiles"][1]
+
+
+def test_concrete_as_close_as_found(data_folder):
+    """Published: 91.59 % covered, width 34.01 %. With 30 neurons the width is that one.
+
+    Coverage stays about 3.5 points below, as residuals of training rows are too small.
+    """
+    parts = list(splits(*load(TASKS["concrete"], data_folder), 30, 0))
+    row = measured(TASKS["concrete"], FEW, METHODS[FEW], parts)
+    assert abs(row["picp"] - row["published_picp"]) < 5
+    assert abs(row["nmpiw"] - row["published_nmpiw"]) < 2.5
 
 
 def test_the_median_is_over_splits_and_the_seed_decides(plasma):

@@ -48,8 +48,8 @@ def collected(X: Any, y: Any, sample_weight: Any = None, client: Any = None) -> 
                 f"{name} is of type {type(value).__name__}; beside Dask collections all of X, y "
                 "and sample_weight must be Dask arrays or data frames."
             )
-    if X.ndim != 2 or y.ndim not in (1, 2):
-        raise ValueError(f"X must have 2 dimensions and y 1 or 2; they have {X.ndim} and {y.ndim}.")
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y must have one or two dimensions; it has {y.ndim}.")
     form = Form(_width(X), numbers_of(X), 1 if y.ndim == 1 else _width(y))
     parts = _aligned(list(given.values()))
     keys = [_block_keys(part) for part in parts]
@@ -92,6 +92,8 @@ def names_of(X: Any) -> tuple[str, ...] | None:
 
 def example_of(X: Any) -> Any:
     """Return two rows of zeros that look like those of a collection."""
+    if X.ndim != 2:
+        raise ValueError(f"X must have 2 dimensions, rows and features; it has {X.ndim}.")
     rows = np.zeros((2, _width(X)), numbers_of(X))
     if not is_frame(X):
         return rows

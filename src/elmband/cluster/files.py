@@ -12,8 +12,10 @@ from elmband.stream.fields import Part
 from elmband.stream.files import check_unchanged
 from elmband.stream.sources import PartList
 
-# Rows whose features take about this much are one partition.
-_PARTITION_BYTES = 2**26
+# Rows whose features take about this much are one partition, or more where there would be more
+# partitions than the client should have to name.
+_PARTITION_BYTES = 2**23
+_MOST_PARTITIONS = 2**15
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,7 @@ def scan_partitions(scan: Scan) -> list[ScanPartition]:
             "or a Dask collection."
         )
     step = max(_PARTITION_BYTES // (scan.n_features * scan.dtype.itemsize), 1)
+    step = max(step, (scan.n_rows or 0) // _MOST_PARTITIONS)
     # Whole chunks: the last one of a range would be cut short else.
     step = -(-step // scan.chunk_size) * scan.chunk_size
     empty = _without_files(scan)

@@ -15,7 +15,7 @@ from elmband.cluster.rows import Advance
 from elmband.cluster.work import Counted, Partition, Work, added, partition_sum
 
 # Tasks for each thread of the cluster at most, and for small clusters.
-_TASKS_PER_THREAD = 8
+_TASKS_PER_THREAD = 16
 _LEAST_TASKS = 64
 # Sums that one task of the tree adds up.
 _FAN_IN = 8

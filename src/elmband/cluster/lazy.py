@@ -75,4 +75,6 @@ def _frame(values: Array, index: Any, columns: Sequence[str]) -> Any:
 
     if values.ndim == 1:
         return pd.Series(values, index, name=columns[0])
-    return pd.DataFrame(values.reshape(len(values), len(columns)), index, list(columns))
+    width = int(np.prod(values.shape[1:]))
+    names = columns if len(columns) == width else [f"{columns[0]}_{k}" for k in range(width)]
+    return pd.DataFrame(values.reshape(len(values), width), index, list(names))

@@ -100,7 +100,7 @@ class ClusterRows:
 
     def _fetched(self) -> Chunk:
         """Return all rows, which are few."""
-        rows = self.summed(lambda chunk: SampledRows((chunk,)), "rows").joined()
+        rows: Chunk = self.summed(lambda chunk: SampledRows((chunk,)), "rows").joined()
         if int(rows.X.shape[0]) < 2:
             raise ValueError(f"There is {rows.X.shape[0]} row on the cluster; training needs 2.")
         return rows

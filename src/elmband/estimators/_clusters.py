@@ -36,8 +36,18 @@ class Spread(NamedTuple):
     client: Any
 
 
-def spread(X: Any, client: Any) -> Any:
+def trained_on(estimator: BaseEstimator, X: Any, client: Any) -> Any:
     """Return what to train on: X itself, or with the client whose workers read it."""
+    if is_dask(X) and is_classifier(estimator):
+        raise ValueError(
+            "X is a Dask collection, which regressors learn from; give a classifier files, as in "
+            "fit(scan(...), client=client)."
+        )
+    return spread(X, client)
+
+
+def spread(X: Any, client: Any) -> Any:
+    """Return X itself, or with the client whose workers read it."""
     if client is None:
         return X
     if not isinstance(X, Scan):
@@ -83,11 +93,6 @@ def collection_rows(
 
 def check_collection(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Check number and names of the features of a Dask collection, or note them."""
-    if reset and is_classifier(estimator):
-        raise ValueError(
-            "X is a Dask collection, which regressors learn from; give a classifier files, as in "
-            "fit(scan(...), client=client)."
-        )
     validate_data(estimator, example_of(X), dtype="numeric", reset=reset)
 
 
@@ -140,4 +145,5 @@ __all__ = [
     "refuse_on_cluster",
     "scan_on_workers",
     "spread",
+    "trained_on",
 ]

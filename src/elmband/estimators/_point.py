@@ -31,7 +31,7 @@ from elmband.estimators._clusters import (
     lazy_result,
     refuse_on_cluster,
     scan_on_workers,
-    spread,
+    trained_on,
 )
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS, PlacedModel
 from elmband.estimators._scans import (
@@ -152,7 +152,7 @@ class PointModel(PlacedModel):
         the files of a scan.
         """
         with followed(self, X, checkpoint), precisely(check_precision(self.precision)):
-            self._fit(spread(X, client), y, sample_weight, groups)
+            self._fit(trained_on(self, X, client), y, sample_weight, groups)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
@@ -190,10 +190,12 @@ class PointModel(PlacedModel):
         self, X: Any, method: str, function: BlockMap, columns: list[str], out: str | Path | None
     ) -> Any:
         """Apply `function` to blocks of checked rows, and join or write what it returns."""
-        if is_dask(X):
+        # Labels, marks and reasons of a triage are of several types.
+        if is_dask(X) and method != "triage":
             check_is_fitted(self)
             check_collection(self, X, reset=False)
-            return lazy_result(X, lambda part: self._joined(part, function), columns, out)
+            named = columns or [method]
+            return lazy_result(X, lambda part: self._joined(part, function), named, out)
         X = self._new_rows(X, method)
         return in_blocks(self._blocks(X), self._worked(function), Result(columns, out))
 

@@ -109,7 +109,7 @@ def scan_rows(
 
 def few_rows(n_features: int, dtype: Any) -> int:
     """Return how many rows are few enough to be kept."""
-    return min(_KEPT_BYTES // (n_features * dtype.itemsize), _KEPT_ROWS)
+    return min(_KEPT_BYTES // (n_features * int(dtype.itemsize)), _KEPT_ROWS)
 
 
 def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:

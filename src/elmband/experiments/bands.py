@@ -12,7 +12,7 @@ import numpy as np
 
 from elmband.datasets import ArtificialData, Noise, make_heteroscedastic
 from elmband.display import new_figure
-from elmband.experiments.base import Floats, Result, Row, Settings
+from elmband.experiments.base import Floats, Result, Row, Settings, percent
 from elmband.experiments.models import MODES
 from elmband.experiments.panels import (
     GRID,
@@ -112,10 +112,10 @@ def sentence(row: Row) -> str:
     noise = "" if isinstance(row["noise"], str) else f", noise {row['noise']:g}"
     draw = f", draw {row['draw'] + 1}" if row["draw"] else ""
     return (
-        f"{row['rows']:,} rows{noise}{draw}, {row['mode']}: {row['coverage']:.1%} of new rows "
+        f"{row['rows']:,} rows{noise}{draw}, {row['mode']}: {percent(row['coverage'])} of new rows "
         f"inside, {row['width_over_true']:.2f} times as wide as the truth; of the variance, "
-        f"{row['noise_model_share']:.1%} come from doubt about the noise and "
-        f"{row['mean_model_share']:.1%} from doubt about the mean."
+        f"{percent(row['noise_model_share'])} come from doubt about the noise and "
+        f"{percent(row['mean_model_share'])} from doubt about the mean."
     )
 
 

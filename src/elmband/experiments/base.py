@@ -19,6 +19,17 @@ Row: TypeAlias = dict[str, Any]
 GROUPS: tuple[Group, ...] = ("figures", "tables", "skin", "runtime")
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """Write a share in percent, on one line with its sign.
+
+    Examples
+    --------
+    >>> percent(0.12345).split(), percent(float("nan"))
+    (['12.3', '%'], 'unknown')
+    """
+    return "unknown" if np.isnan(share) else f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
 def _silent(_: str) -> None:
     pass
 

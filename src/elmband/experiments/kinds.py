@@ -6,7 +6,7 @@ import numpy as np
 
 from elmband.datasets import ArtificialData, make_heteroscedastic
 from elmband.display import new_figure
-from elmband.experiments.base import Experiment, Floats, Result, Row, Settings
+from elmband.experiments.base import Experiment, Floats, Result, Row, Settings, percent
 from elmband.experiments.models import MODES
 from elmband.experiments.panels import (
     GRID,
@@ -75,9 +75,9 @@ def _covered(test: ArtificialData, interval: Floats, part: Any) -> float:
 def sentences(rows: list[Row]) -> list[str]:
     """Return what came out."""
     return [
-        f"{row['interval']} intervals, {row['mode']}: {row['coverage']:.1%} of new "
-        f"rows inside, {row['coverage_quietest_fifth']:.1%} where noise is least and "
-        f"{row['coverage_noisiest_fifth']:.1%} where it is largest."
+        f"{row['interval']} intervals, {row['mode']}: {percent(row['coverage'])} of new "
+        f"rows inside, {percent(row['coverage_quietest_fifth'])} where noise is least and "
+        f"{percent(row['coverage_noisiest_fifth'])} where it is largest."
         for row in rows
     ]
 

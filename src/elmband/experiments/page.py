@@ -1,5 +1,6 @@
 """The page that binds figures and tables with what was published, and why they differ."""
 
+import re
 from importlib import resources
 from typing import Any
 
@@ -23,12 +24,24 @@ def page(facts: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["shown"] = shown
+    environment.filters["together"] = together
     environment.filters["heading"] = heading
     style = resources.files("elmband.report").joinpath("page", "page.css").read_text("utf-8")
     text: str = environment.get_template("reproduce.html").render(
         **facts, style=style, version=__version__, hidden=HIDDEN_TABLES
     )
     return text
+
+
+def together(text: str) -> str:
+    r"""Keep numbers on one line with their units.
+
+    Examples
+    --------
+    >>> together("12.3 % of 40 ms").split(" ")
+    ['12.3\xa0%', 'of', '40\xa0ms']
+    """
+    return re.sub(r"(?<=\d) (?=%|m?s\b)", "\N{NO-BREAK SPACE}", text)
 
 
 def shown(value: Any, name: str = "") -> str:

@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmband import ELMSelectiveClassifier
-from elmband.display import new_figure
-from elmband.experiments.base import Experiment, Floats, Result, Row, Settings
+from elmband.display import ConfidentRatesDisplay, new_figure
+from elmband.experiments.base import Experiment, Floats, Result, Row, Settings, percent
 from elmband.experiments.models import published
 from elmband.metrics import confident_rates
 from elmband.metrics.answered import first_reaching
 from elmband.pixels import write_pixels
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WINDOW = 7
@@ -135,17 +134,14 @@ def sentences(rows: list[Row]) -> list[str]:
             continue
         same = [r for r in rows if (r["split"], r["rule"]) == (row["split"], row["rule"])]
         rates = ", ".join(
-            f"{_percent(r['fpr'])} of {r['most_confident']:.0%}" for r in same[: len(SHARES) // 2]
+            f"{percent(r['fpr'], 2)} of {percent(r['most_confident'], 0)}"
+            for r in same[: len(SHARES) // 2]
         )
         found.append(
-            f"{row['split'].capitalize()}, {row['rule']}: {row['accuracy']:.1%} of all pixels "
+            f"{row['split'].capitalize()}, {row['rule']}: {percent(row['accuracy'])} of all pixels "
             f"right; false positives among the most confident: {rates}."
         )
     return found
-
-
-def _percent(rate: float) -> str:
-    return "unknown" if np.isnan(rate) else f"{rate:.2%}"
 
 
 _LOOK = {PER_SAMPLE: ("#1d5fa8", "-"), UNIFORM: ("#1d5fa8", "--"), DEFAULT: ("#1f6b43", "-")}
@@ -153,41 +149,16 @@ _LOOK = {PER_SAMPLE: ("#1d5fa8", "-"), UNIFORM: ("#1d5fa8", "--"), DEFAULT: ("#1
 
 def draw(curves: dict[str, dict[str, Any]]) -> "Figure":
     """Draw true against false positive rates, a panel for each kind of halves."""
-    figure = new_figure(12, 5.6)
-    axes = figure.subplots(1, len(curves), sharey=True)
-    for ax, (name, found) in zip(axes, curves.items(), strict=True):
+    figure = new_figure(13, 6)
+    for ax, (name, found) in zip(figure.subplots(1, len(curves)), curves.items(), strict=True):
         for rule, rates in found.items():
-            draw_rates(ax, rule, rates)
+            color, line = _LOOK[rule]
+            display = ConfidentRatesDisplay(
+                rates.coverage, rates.tpr, rates.fpr, coverages=SHARES, name=rule
+            )
+            display.plot(ax=ax, color=color, linestyle=line, linewidth=1.4)
         ax.set_title(name, fontsize=11)
-        ax.set_xlabel("false positives / answered negatives, %")
-        ax.set_xlim(left=-0.3)
-        ax.set_ylim(None, 100.5)
-    axes[0].set_ylabel("true positives / answered positives, %")
-    axes[0].legend(loc="lower right", frameon=False)
     return figure
-
-
-def draw_rates(ax: "Axes", rule: str, rates: Any) -> None:
-    """Draw the curve of one rule, with marks at some shares."""
-    color, line = _LOOK[rule]
-    places = first_reaching(rates.coverage, np.array(SHARES))
-    drawn = np.unique(np.linspace(places[0], len(rates.fpr) - 1, 1500).astype(int))
-    ax.plot(
-        100 * rates.fpr[drawn],
-        100 * rates.tpr[drawn],
-        color=color,
-        linestyle=line,
-        linewidth=1.4,
-        label=rule,
-    )
-    x, y = 100 * rates.fpr[places], 100 * rates.tpr[places]
-    ax.scatter(x, y, s=18, color=color, zorder=3)
-    if rule == PER_SAMPLE:
-        for share, at, up in zip(SHARES, x, y, strict=True):
-            if np.isfinite(at + up):
-                ax.annotate(
-                    f"{share:.0%}", (at, up), (5, -11), textcoords="offset points", fontsize=8.5
-                )
 
 
 EXPERIMENT = Experiment(
@@ -202,8 +173,8 @@ EXPERIMENT = Experiment(
     why=(
         "The photos of the paper cannot be had: these are yours, and may be harder or easier. "
         "Neighbouring pixels are nearly equal, so random halves of pixels leak from training to "
-        "test, and only the split by photo tells what to expect of a new photo. The number of "
-        "rows is that of --pixels, 4,000,000 for the size of the paper."
+        "test, and only the split by photo tells what to expect of a new photo. The command "
+        "takes 200,000 pixels unless it is asked for more."
     ),
     run=run,
     need="photos",

@@ -22,7 +22,7 @@ class Published(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A task: its file in the data folder, target, columns that are not used, published row."""
+    """A task: its file in the data folder, its target and inputs, and the published row."""
 
     name: str
     title: str

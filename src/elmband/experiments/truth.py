@@ -2,7 +2,7 @@
 
 from elmband.datasets import make_heteroscedastic
 from elmband.display import new_figure
-from elmband.experiments.base import Experiment, Result, Settings
+from elmband.experiments.base import Experiment, Result, Settings, percent
 from elmband.experiments.panels import LEVEL, draw_truth, frame, legend, limits_of, true_interval
 from elmband.metrics import picp
 
@@ -24,8 +24,8 @@ def run(settings: Settings) -> Result:
     ratio = float(many.std.max() / many.std.min())
     row = {"rows": MANY, "nominal": LEVEL, "coverage": coverage, "largest_over_least_std": ratio}
     sentence = (
-        f"{coverage:.2%} of {MANY:,} rows lie within the true 95 % intervals; the noise varies by "
-        f"a factor of {ratio:.1f}. There is no model here, so both modes are the same."
+        f"{percent(coverage, 2)} of {MANY:,} rows lie within the true 95 % intervals; the noise "
+        f"varies by a factor of {ratio:.1f}. There is no model here, so both modes are the same."
     )
     return Result({"truth": [row]}, {"truth": figure}, (sentence,))
 

@@ -7,19 +7,37 @@ each method. They stand for the kinds of method, not for the best that can be ma
 """
 
 from collections.abc import Callable
+from functools import wraps
+from typing import TypeAlias
 
+from elmband.engine import calm
 from elmband.experiments.base import Floats
 from elmband.experiments.networks.bayes import bayesian
 from elmband.experiments.networks.bootstrap import bootstrap
 from elmband.experiments.networks.delta import delta
 from elmband.experiments.networks.lube import lube
+from elmband.experiments.networks.network import HIDDEN
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "Method"]
 
-METHODS: dict[str, Callable[[Floats, Floats, Floats, float, int], Floats]] = {
-    "Delta": delta,
-    "Bayesian": bayesian,
-    "Bootstrap": bootstrap,
-    "LUBE": lube,
-}
+Method: TypeAlias = Callable[[Floats, Floats, Floats, float, int], Floats]
 """From X, y, new X, level and seed to intervals (n, 2)."""
+
+
+def _calmly(method: Method) -> Method:
+    """Return the method with one BLAS thread: products of ten neurons are too small for more."""
+
+    @wraps(method)
+    def run(X: Floats, y: Floats, X_new: Floats, level: float, seed: int) -> Floats:
+        with calm(HIDDEN):
+            return method(X, y, X_new, level, seed)
+
+    return run
+
+
+METHODS: dict[str, Method] = {
+    "Delta": _calmly(delta),
+    "Bayesian": _calmly(bayesian),
+    "Bootstrap": _calmly(bootstrap),
+    "LUBE": _calmly(lube),
+}
