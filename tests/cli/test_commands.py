@@ -99,7 +99,10 @@ def test_mistakes_get_one_sentence(folder, arguments, sentence):
 
 @pytest.mark.parametrize(
     "command",
-    ["fit", "predict", "evaluate", "triage", "report", "info", "export", "pixels", "demo"],
+    [
+        *("fit", "predict", "evaluate", "triage", "report", "info", "export", "pixels", "demo"),
+        "reproduce",
+    ],
 )
 def test_help_has_an_example(command):
     said, _ = run(command, "--help")

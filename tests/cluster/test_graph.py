@@ -85,6 +85,13 @@ def test_sums_of_earlier_tasks_are_left_as_they_are():
     assert all((part.sums.HtH == 1).all() for part in parts)
 
 
+def test_schedulers_know_what_sums_weigh():
+    sums = Gram(1.0, np.ones((50, 1)), np.ones(1), np.ones((50, 50)))
+    dask_sizeof = pytest.importorskip("dask.sizeof").sizeof
+    assert dask_sizeof(Counted(1, sums)) >= 8 * 50 * 51
+    assert dask_sizeof(Counted(0, None)) < 200
+
+
 def test_rows_travel_without_what_they_are_made_of():
     data = np.random.default_rng(0).normal(size=(20_000, 3))
     rows, _ = cluster_rows(da.from_array(data, chunks=(500, 3)), da.from_array(data[:, 0], 500))

@@ -8,15 +8,16 @@ keep the number of tasks, and with it the bytes that travel, the same however ma
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import cpu_count
 from typing import Any
 from uuid import uuid4
 
 from elmband.cluster.rows import Advance
 from elmband.cluster.work import Counted, Partition, Work, added, partition_sum
 
-# Tasks for each thread of the cluster at most, and for small clusters.
+# Tasks for each thread at most, and for small clusters.
 _TASKS_PER_THREAD = 16
-_LEAST_TASKS = 64
+_LEAST_TASKS = 32
 # Sums that one task of the tree adds up.
 _FAN_IN = 8
 # A disk or a network that failed once may work the next time.
@@ -124,7 +125,7 @@ def _listening(client: Any, topic: str | None, advance: Advance | None) -> Itera
 
 
 def _most_tasks(client: Any) -> int:
-    threads = 0 if client is None else sum(client.nthreads().values())
+    threads = (cpu_count() or 1) if client is None else sum(client.nthreads().values())
     return max(_TASKS_PER_THREAD * threads, _LEAST_TASKS)
 
 

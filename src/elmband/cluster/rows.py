@@ -79,7 +79,8 @@ class ClusterRows:
     ) -> Any:
         """Add up what `chunk_map` makes of every chunk, where the chunks are."""
         work = Work(chunk_map, self.prepare, self.targets, self.dtype, self.chunk_size)
-        n_rows, sums = self.run(work, self.partitions, label, advance)
+        found = self.run(work, self.partitions, label, advance)
+        n_rows, sums = found.n_rows, found.sums
         if sums is None:
             raise ValueError(
                 f"The {len(self.partitions)} partitions to learn from have no rows at all."

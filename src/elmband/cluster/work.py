@@ -5,8 +5,10 @@ result is as small as the sums are, however many rows there were.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, is_dataclass
+from typing import Any, Protocol
+
+import numpy as np
 
 from elmband import engine
 from elmband._arrays import cast
@@ -27,11 +29,25 @@ class Partition(Protocol):
         ...
 
 
-class Counted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Counted:
     """Rows that were read, and their sums; None where there was no row."""
 
     n_rows: int
     sums: Any
+
+    def __sizeof__(self) -> int:
+        """Tell schedulers what it takes to move the sums: else they would send them about."""
+        return 64 + _nbytes(self.sums)
+
+
+def _nbytes(value: Any) -> int:
+    """Return the bytes of all arrays within a value."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, tuple | list):
+        return sum(map(_nbytes, value))
+    return sum(map(_nbytes, vars(value).values())) if is_dataclass(value) else 0
 
 
 @dataclass(frozen=True, eq=False)

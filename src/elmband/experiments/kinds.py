@@ -86,7 +86,8 @@ def draw(data: ArtificialData, drawn: dict[str, tuple[Floats, list[Floats]]]) ->
     """Draw the truth and three kinds of interval, a row of panels for each mode."""
     figure = new_figure(15, 7.4)
     axes = figure.subplots(len(drawn), 1 + len(KINDS), sharex=True, sharey=True)
-    limits = limits_of(data, true_interval())
+    ends = [interval for _, found in drawn.values() for interval in found]
+    limits = limits_of(data, np.concatenate([true_interval(), *ends]))
     for line, (mode, (mean, found)) in zip(axes, drawn.items(), strict=True):
         draw_truth(line[0], data)
         frame(line[0], "rows and truth", limits)

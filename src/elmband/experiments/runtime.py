@@ -103,7 +103,7 @@ def draw(rows: list[Row]) -> Any:
     ax.barh(names, answers, left=fits, color="#a9c6e6", label="answer as many rows")
     for k, row in enumerate(rows[::-1]):
         ax.text(fits[k] + answers[k], k, f"  {row['factor']:.1f} times", va="center", fontsize=10)
-    ax.margins(x=0.15)
+    ax.margins(x=0.2)
     ax.set_xlabel(f"seconds, {rows[0]['rows']:,} rows, {INPUTS} inputs, 347 neurons")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure

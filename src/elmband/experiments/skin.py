@@ -157,6 +157,11 @@ def draw(curves: dict[str, dict[str, Any]]) -> "Figure":
                 rates.coverage, rates.tpr, rates.fpr, coverages=SHARES, name=rule
             )
             display.plot(ax=ax, color=color, linestyle=line, linewidth=1.4)
+            if rule != PER_SAMPLE:
+                # Three texts at nearly one place would be none.
+                for text in display.texts_:
+                    text.remove()
+        ax.margins(0.14, 0.09)
         ax.set_title(name, fontsize=11)
     return figure
 
