@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmband.datasets import Noise, make_heteroscedastic
+from elmband.experiments.tasks import TASKS
 
 Floats = NDArray[np.float64]
 Splitter = Callable[[int], "Split"]
@@ -135,47 +136,10 @@ def _artificial(n: int, noise: Noise = "heteroscedastic", *, skewed: bool = Fals
     return split
 
 
-CONCRETE = (
-    "cement",
-    "blast_furnace_slag",
-    "fly_ash",
-    "water",
-    "superplasticizer",
-    "coarse_aggregate",
-    "fine_aggregate",
-    "age",
-)
-# The categories sex, smokstat and vituse are numbers here, as in the paper.
-PLASMA = (
-    "age",
-    "sex",
-    "smokstat",
-    "quetelet",
-    "vituse",
-    "calories",
-    "fat",
-    "fiber",
-    "alcohol",
-    "cholesterol",
-    "betadiet",
-    "retdiet",
-)
-POWERPLANT = (
-    "gas_flow",
-    "turbine_valves_opening",
-    "superheater_spray_flow",
-    "gas_dampers",
-    "air_flow",
-)
 # rentsqm is the target divided by area, district is a code without order: both stay out.
 RENT = ("area", "yearc", "location", "bath", "kitchen", "cheating")
 
-PAPER = {
-    "concrete": ("concrete/concrete.csv.gz", "compressive_strength", CONCRETE),
-    "plasma": ("plasma/plasma.csv", "betaplasma", PLASMA),
-    "pressure": ("powerplant/powerplant.csv", "steam_pressure", POWERPLANT),
-    "temperature": ("powerplant/powerplant.csv", "main_steam_temperature", POWERPLANT),
-}
+PAPER = {name: (task.file, task.target, task.features) for name, task in TASKS.items()}
 UCI = {
     "yacht": "yacht",
     "boston": "bostonHousing",
