@@ -25,6 +25,8 @@ settings.load_profile("house")
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_JAX = importlib.util.find_spec("jax") is not None
+# By the name of the mark.
+ENGINES = {"ray": ("ray", "Ray"), "spark": ("pyspark", "Spark")}
 
 
 @functools.cache
@@ -50,6 +52,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="JAX is not installed"))
         elif item.get_closest_marker("cuda") and not has_cuda():
             item.add_marker(pytest.mark.skip(reason="PyTorch sees no CUDA device"))
+        for mark, (module, name) in ENGINES.items():
+            if item.get_closest_marker(mark) and importlib.util.find_spec(module) is None:
+                item.add_marker(pytest.mark.skip(reason=f"{name} is not installed"))
 
 
 _REQUIRED: dict[str, list[str]] = {}

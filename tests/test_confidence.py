@@ -142,3 +142,32 @@ def test_with_few_wrong_rows_the_margin_decides():
     found = Judge.fit(answer, right, np.ones(300))(answer)
     ranks = np.argsort(np.argsort(found)), np.argsort(np.argsort(answer.margin))
     assert np.corrcoef(*ranks)[0, 1] > 0.9
+
+
+def test_the_judge_weighs_features_and_their_products():
+    """Written out with every product, as it was learned."""
+    rng = np.random.default_rng(0)
+    n = 400
+    side = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    margin, noise, first, second = rng.gamma(2.0, size=(4, n))
+    answer = Answer((side > 0).astype(np.int64), margin, noise, first, second, side)
+    right = rng.random(n) < 1 - np.exp(-1 - margin)
+    judge = Judge.fit(answer, right, np.ones(n))
+    wild = answer._replace(margin=3 * margin, mean_model=10 * first)
+    basic = np.stack(
+        [
+            wild.margin,
+            np.log(wild.noise + 0.05),
+            np.log(wild.mean_model) / 2,
+            np.log(wild.noise_model) / 2,
+            wild.side,
+        ],
+        axis=1,
+    )
+    x = np.clip(basic, judge.low, judge.high)
+    products = [x[:, i] * x[:, j] for i in range(5) for j in range(i, 5)]
+    features = np.column_stack([x, *products])
+    logit = ((features - judge.centre) / judge.scale) @ judge.coef + judge.intercept
+    logit -= 10 * np.maximum(basic[:, 2] - judge.high[2], 0)
+    np.testing.assert_allclose(judge(wild), 1 / (1 + np.exp(-logit)), rtol=1e-10)
+    assert (basic > judge.high).any()

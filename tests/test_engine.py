@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -97,3 +100,16 @@ def test_slices_cover_all_rows_in_nearly_equal_parts(n, size):
     lengths = [part.stop - part.start for part in parts]
     if lengths:
         assert 1 <= min(lengths) <= max(lengths) <= min(size, min(lengths) + 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="No affinity on this system.")
+def test_no_more_threads_than_cores_that_may_be_used():
+    """A container or a batch job often has some of the cores of a machine only."""
+    code = (
+        "import os, threading\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from elmband import engine\n"
+        "print(len({*engine.in_threads(lambda _: threading.get_ident(), range(100))}))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "1"

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""A classifier that answers the rows it is certain of, and says why not the others.
+"""
+A classifier that abstains
+==========================
+
+It answers the rows it is certain of, and says why not the others.
 
 Look at the rows that are left out. On the right labels are noisy, at the top right no row was seen
 in training, and along a line the classes meet: three reasons to ask a person. The curves show what

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Skewed noise: one width for both sides, or a tail of its own for each.
+"""
+Skewed noise
+============
+
+One width for both sides, or a tail of its own for each.
 
 Look at the lower bound: delays have a long tail above and a hard edge below. A symmetric interval
 must spend the same below as above; separate tails follow the true quantiles on either side.

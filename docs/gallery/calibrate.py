@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Sixty rows: all of them for training, or half of them held out for a guarantee.
+"""
+Sixty rows, with and without a guarantee
+========================================
+
+All of them for training, or half of them held out for a guarantee.
 
 Look at the bars, which span eight of ten draws of the data. Leave-one-out is an estimate without
 a guarantee, but all rows train and all calibrate: its coverage varies less. Split conformal is

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Two pictures of a model: whether it keeps its levels, and what its uncertainty is made of.
+"""
+Two pictures of a model
+=======================
+
+Whether it keeps its levels, and what its uncertainty is made of.
 
 Look at the curves on top: the model keeps its levels over all rows, and where the noise is small
 and where it is large; a constant width would be too wide for one half and too narrow for the

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""The same model wherever it runs: on a GPU if there is one, else on the processor.
+"""
+The same model on a GPU
+=======================
+
+It runs on a GPU if there is one, else on the processor.
 
 Look at the dashes: intervals from `device="auto"` lie on those of the processor. Look at the bars:
 how far bounds move with the precision of the products, against float64. On a processor "fast" is

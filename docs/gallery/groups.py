@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Rows that come in groups: eight measurements of each of forty patients.
+"""
+Rows that come in groups
+========================
+
+Eight measurements of each of forty patients.
 
 Look at the width. Rows of a patient lie close together and share a deviation that the next
 patient does not have. Left out one by one, a row is predicted by its siblings, and the interval

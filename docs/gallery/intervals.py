@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""The default model on data whose true intervals are known.
+"""
+The default model
+=================
+
+Its intervals on data whose true intervals are known.
 
 Look at the width: the band should follow the dashed lines, narrow on the left, wide around x = 1.
 Below stand the half-widths alone, estimated and true.

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Far from the training rows: the default model against the published one.
+"""
+Far from the training rows
+==========================
+
+The default model against the published one.
 
 Look outside the shaded part. No model knows what happens there, and its interval should say so by
 growing with the distance. The published interval hardly grows. That of the default does in most

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Photos and masks made into a table of pixels, a model of it, and a new photo predicted.
+"""
+Photos as tables of pixels
+==========================
+
+Photos and masks are made into a table, a model is trained on it, and a new photo predicted.
 
 Look at the right: the intervals of grey pixels hold 0, and the model does not decide on them. They
 lie along outlines, on wood that is coloured a little like skin, and on skin in the shade.

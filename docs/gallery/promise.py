@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""A promise: with 95 % confidence at most 15 % of the answered rows are wrong, patient by patient.
+"""
+A promise, and whether it is kept
+=================================
+
+With 95 % confidence at most 15 % of the answered rows are wrong, patient by patient.
 
 Look at the bars above the limit: promises that were broken on new patients, each of them made with
 100 others. Forty measurements of a patient share a deviation. Counted as if they were independent

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""A page for people who decide, and the numbers that it carries with it.
+"""
+The numbers of a report
+=======================
+
+A page for people who decide, and the numbers that it carries with it.
 
 `write_report` writes one HTML file: open it in any browser. Here its numbers are read from the
 page itself, where they stand as JSON, and drawn.

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""A model that goes to a file and comes back: numbers and text, nothing that could be run.
+"""
+To a file and back
+==================
+
+A model file holds numbers and text, nothing that could be run.
 
 Look at the dashes: they are the intervals of the model that was loaded, and lie on those of the
 model that was saved, to the last bit. Look at the sizes: a mean takes a few kilobytes unless rows

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Rows in files, more than anyone wants in memory: trained on, predicted and judged in chunks.
+"""
+Rows in files
+=============
+
+More than anyone wants in memory: trained on, predicted and judged in chunks.
 
 Look at the right: the file of results holds one interval for every row of the files, and the
 coverage in each tenth of the rows by predicted width stays near what was asked for, narrow or wide.

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""A table of numbers, text, dates and missing values, as people have it, to intervals.
+"""
+Text, dates and gaps
+====================
+
+A table of numbers, text, dates and missing values, as people have it, to intervals.
 
 Look at the left: one carrier is slow at weekends and the other is not to be relied on at any time,
 and the intervals know both from columns of text and dates. On the right, rows with an unknown

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""A model in one file, run by onnxruntime, which knows nothing of elmband.
+"""
+One ONNX file
+=============
+
+A model is run by onnxruntime, which knows nothing of elmband.
 
 Look at the bounds on the left: lines are Python's, dots are those of the file, at three levels
 that were chosen after it was written. On the right is how far they are apart, where they are, in

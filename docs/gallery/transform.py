@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Positive targets: as they are, and through a logarithm that is mapped back.
+"""
+Positive targets
+================
+
+As they are, and through a logarithm that is mapped back.
 
 Look at the lower bound: without the transform the interval of a price goes below zero. With it
 the interval is one of factors, and so is never negative and longer above than below. The line is

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""Rows that come day by day: added to a model, and models from two places put together.
+"""
+Rows that come day by day
+=========================
+
+They are added to a model, and models from two places are put together.
 
 Look at the curves: the error falls as rows are added, and the model merged from two halves, each
 of which saw only its own rows, is the model of all of them.

@@ -1,5 +1,9 @@
 #!/usr/bin/env python
-"""What the variance of a prediction is made of, along an input with a gap in the data.
+"""
+What a variance is made of
+==========================
+
+Along an input with a gap in the data.
 
 Look at the gap: the part of the mean model says "no rows here". The noise is interpolated there
 and may be wrong, as it is on the right of this gap: compare it with the dashed line. Around x = 2,

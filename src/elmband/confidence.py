@@ -113,11 +113,24 @@ class Judge(NamedTuple):
 
     def __call__(self, answer: Answer) -> Floats:
         """Return the probability of every row, (n,)."""
-        basic = _basic(answer)
-        within = np.clip(basic, self.low, self.high)
-        logit = (_products(within) - self.centre) / self.scale @ self.coef + self.intercept
-        beyond = np.maximum(basic[:, _DEVIATION] - self.high[_DEVIATION], 0)
-        return np.asarray(expit(logit - _PENALTY * beyond))
+        basic = _basic(answer).T
+        beyond = np.maximum(basic[_DEVIATION] - self.high[_DEVIATION], 0)
+        within = np.clip(basic, self.low[:, None], self.high[:, None])
+        logit = self._logit(within) - _PENALTY * beyond
+        return np.asarray(expit(logit, out=logit))
+
+    def _logit(self, features: Floats) -> Floats:
+        """Return the weighted sum of features (k, n), their squares and products, (n,).
+
+        It is a quadratic form, in which none of the products has to be held.
+        """
+        k = len(features)
+        weights = self.coef / self.scale
+        squares = np.zeros((k, k))
+        squares[np.triu_indices(k)] = weights[k:]
+        slopes = weights[:k, None] + squares @ features
+        constant = self.intercept - float(self.centre @ weights)
+        return np.asarray(np.sum(np.multiply(features, slopes, out=slopes), axis=0) + constant)
 
 
 # The place of the standard deviation of the mean among the features.
@@ -128,7 +141,8 @@ def _basic(answer: Answer) -> Floats:
     """Return what a judge looks at, (n, 5)."""
     deviations = (np.log(np.maximum(v, _TINY)) / 2 for v in (answer.mean_model, answer.noise_model))
     columns = [answer.margin, np.log(answer.noise + _LEAST_NOISE), *deviations, answer.side]
-    return np.stack(columns, axis=1)
+    # Column by column in memory, in which order they are worked on.
+    return np.stack(columns, axis=0).T
 
 
 def _products(basic: Floats) -> Floats:

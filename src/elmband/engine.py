@@ -13,11 +13,11 @@ from contextvars import ContextVar, copy_context
 from dataclasses import fields
 from functools import cache, reduce
 from itertools import chain, islice, pairwise
-from os import cpu_count
 from threading import Lock, local
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
 from elmband._arrays import namespace
@@ -121,7 +121,7 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
 
 
 def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
-    """Let rows add themselves up where they are; a checkpoint keeps passes that are complete."""
+    """Let rows add themselves up where they are; they keep sums on the way to a checkpoint."""
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
     begun = None if kept is None else kept.load()
     if begun is not None and begun.done:
@@ -130,7 +130,7 @@ def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str)
     if job.bar is not None:
         job.bar.begin(label, rows.known_length)
         advance = job.bar.advance
-    sums = rows.summed(in_blocks(chunk_map), label, advance)
+    sums = rows.summed(in_blocks(chunk_map), label, advance, kept)
     if kept is not None:
         kept.save(Begun(0, sums, done=True))
     return cast("S", sums)
@@ -231,7 +231,7 @@ def halving(function: Callable[[Any], R], add: Callable[[R, R], R]) -> Callable[
 
 def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R]:
     """Yield what `function` makes of every item, in their order; few items are held at a time."""
-    workers = cpu_count() or 1
+    workers = cpu_count()
     if workers < 2 or getattr(_here, "busy", False):
         yield from map(function, items)
         return
@@ -343,7 +343,7 @@ def for_all(function: Callable[[Any], R], items: Sequence[Any]) -> list[R]:
     Where the last round would leave most threads idle, the items run one after the other and
     leave the threads to BLAS.
     """
-    workers = cpu_count() or 1
+    workers = cpu_count()
     rounds = -(-len(items) // workers)
     if len(items) < 2 or len(items) < 0.8 * rounds * workers:
         return [function(item) for item in items]

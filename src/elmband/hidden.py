@@ -8,7 +8,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, is_writeable_array, namespace
-from elmband.kept import once
+from elmband.kept import once, written_once
 from elmband.moments import Chunk
 from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
 from elmband.sample import RowSample
@@ -82,9 +82,16 @@ class FeatureMap:
         if not isinstance(rows.X, np.ndarray):
             return rows._replace(X=once(rows.X, self, self.apply))
         n, dtype = len(rows.X), self.inputs.mean.dtype
-        Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, dtype))
-        H = engine.scratch(("H", id(self.hidden)), (n, self.hidden.n_neurons), dtype)
-        return rows._replace(X=self.hidden(Z, H))
+
+        def write(H: np.ndarray[Any, Any]) -> Array:
+            Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, dtype))
+            return self.hidden(Z, H)
+
+        width = self.hidden.n_neurons
+        H = written_once(rows.X, self, width, dtype, write)
+        if H is None:
+            H = write(engine.scratch(("H", id(self.hidden)), (n, width), dtype))
+        return rows._replace(X=H)
 
     def apply(self, X: Array) -> Array:
         """Return hidden outputs H (n, L) of raw inputs."""

@@ -1,19 +1,26 @@
-"""Hidden outputs that stay on a device between the passes of a fit.
+"""Hidden outputs that stay in memory between the passes of a fit.
 
 A device has far more memory than chunks need. Where all hidden outputs of resident rows fit in a
 part of what is free, each is computed once instead of once per pass; the results are the same.
+Beside a processor, those of as many rows are kept as fit in scikit-learn's `working_memory`.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
+import numpy as np
 from array_api_compat import is_torch_array
+from sklearn import get_config
 
 from elmband._arrays import Array
 from elmband.device import room
 from elmband.rows import ArrayRows
+
+# Passes that repay a processor for memory it has to be given first.
+_WORTHWHILE = 3
 
 
 class Kept:
@@ -46,21 +53,87 @@ class Kept:
         self._found, self._room = {}, -1
 
 
-_kept: ContextVar[Kept | None] = ContextVar("kept", default=None)
+class KeptByRows:
+    """The same for NumPy: one array for the first rows of X, which is filled part by part.
+
+    One large array is had from the system far sooner than as many small ones.
+    """
+
+    def __init__(self, X: np.ndarray[Any, Any], room: int) -> None:
+        self._X, self._room = X, room
+        self._first: dict[int, tuple[Any, np.ndarray[Any, Any]]] = {}
+        self._filled: set[tuple[int, int, int]] = set()
+        self._lock = Lock()
+
+    def of(
+        self,
+        part: np.ndarray[Any, Any],
+        owner: Any,
+        width: int,
+        dtype: Any,
+        write: Callable[[np.ndarray[Any, Any]], Any],
+    ) -> np.ndarray[Any, Any] | None:
+        """Return what `write` writes into an array (n, width), or None where there is no room."""
+        place = self._place(part)
+        if place is None:
+            return None
+        start, stop = place
+        first = self._array(owner, width, dtype)
+        if stop > len(first):
+            return None
+        H = first[start:stop]
+        key = (id(owner), start, stop)
+        if key not in self._filled:
+            write(H)
+            self._filled.add(key)
+        # Whoever would work in the memory of the chunk would spoil the next pass.
+        H.flags.writeable = False
+        return H
+
+    def _place(self, part: np.ndarray[Any, Any]) -> tuple[int, int] | None:
+        """Return which rows of X these are, None where they are others."""
+        X = self._X
+        if part.dtype != X.dtype or part.strides != X.strides or part.shape[1] != X.shape[1]:
+            return None
+        start, offset = divmod(part.ctypes.data - X.ctypes.data, X.strides[0])
+        stop = start + len(part)
+        return (start, stop) if not offset and 0 <= start < stop <= len(X) else None
+
+    def _array(self, owner: Any, width: int, dtype: Any) -> np.ndarray[Any, Any]:
+        """Return the array for one owner, which is held as well: no other can have its id."""
+        with self._lock:
+            if id(owner) not in self._first:
+                size = width * np.dtype(dtype).itemsize
+                first = np.empty((min(self._room // size, len(self._X)), width), dtype)
+                self._room -= first.nbytes
+                self._first[id(owner)] = (owner, first)
+            return self._first[id(owner)][1]
+
+
+_kept: ContextVar[Kept | KeptByRows | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def keeping(rows: Any) -> Iterator[None]:
-    """Keep hidden outputs of rows that are on a GPU as a whole, until the context ends."""
-    token = _kept.set(_kept_for(rows))
+def keeping(rows: Any, passes: int) -> Iterator[None]:
+    """Keep hidden outputs of rows in memory, as far as there is room, until the context ends.
+
+    Of so many `passes` over the rows, all but the first gain by it.
+    """
+    token = _kept.set(_kept_for(rows, passes))
     try:
         yield
     finally:
         _kept.reset(token)
 
 
-def _kept_for(rows: Any) -> Kept | None:
-    if not isinstance(rows, ArrayRows) or not is_torch_array(rows.X):
+def _kept_for(rows: Any, passes: int) -> Kept | KeptByRows | None:
+    if not isinstance(rows, ArrayRows):
+        return None
+    if isinstance(rows.X, np.ndarray):
+        # Parts of rows whose stride is zero or negative cannot be told apart by their addresses.
+        usable = len(rows.X) > 1 and rows.X.strides[0] > 0 and passes >= _WORTHWHILE
+        return KeptByRows(rows.X, int(get_config()["working_memory"] * 2**20)) if usable else None
+    if not is_torch_array(rows.X):
         return None
     X: Any = rows.X
     if X.device.type != "cuda":
@@ -71,11 +144,23 @@ def _kept_for(rows: Any) -> Kept | None:
 def forget() -> None:
     """Let go of what is kept: memory is short."""
     kept = _kept.get()
-    if kept is not None:
+    if isinstance(kept, Kept):
         kept.forget()
 
 
 def once(part: Array, owner: Any, function: Callable[[Array], Array]) -> Array:
     """Return what `function` makes of some rows, kept from an earlier pass where that is so."""
     kept = _kept.get()
-    return function(part) if kept is None else kept.of(part, owner, function)
+    return kept.of(part, owner, function) if isinstance(kept, Kept) else function(part)
+
+
+def written_once(
+    part: np.ndarray[Any, Any],
+    owner: Any,
+    width: int,
+    dtype: Any,
+    write: Callable[[np.ndarray[Any, Any]], Any],
+) -> np.ndarray[Any, Any] | None:
+    """Return what `write` makes of some rows, kept from an earlier pass; None where nothing is."""
+    kept = _kept.get()
+    return kept.of(part, owner, width, dtype, write) if isinstance(kept, KeptByRows) else None

@@ -1,14 +1,11 @@
 """Squared lengths of rows times a triangular matrix, at little more than half the arithmetic."""
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, cast
+from elmband.blas import Shape, times_triangle
 from elmband.products import product, squared_norms, wide
-
-Shape: TypeAlias = Literal["upper", "lower"]
 
 # Columns of the matrix taken at once: narrower ones save more arithmetic and run less well.
 _BLOCK = 96
@@ -19,6 +16,11 @@ def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
     """Return ‖hF‖² of every row h of H (n, L), (n,); the zeros of F (L, L) are not touched."""
     H = wide(H)
     F = cast(F, H.dtype)
+    if isinstance(H, np.ndarray):
+        T = engine.scratch("product", H.shape, H.dtype)
+        np.copyto(T, H)
+        if times_triangle(T, np.ascontiguousarray(F), shape):
+            return squared_norms(T)
     size = F.shape[1]
     total: Array = 0.0
     block = _BLOCK if isinstance(H, np.ndarray) else max(_DEVICE_BLOCK, size // 8)

@@ -226,8 +226,10 @@ def wanted_tasks(dask_scheduler):
     return [str(key) for key, task in tasks if task.who_wants and "elmband" in str(key)]
 
 
-# 960 MB, more than what both workers together may take.
-MANY, LONG, WIDE = 96, 50_000, 25
+# 960 MB, more than what both workers together may take; a block has 10 MB.
+FEW, MANY, LONG, WIDE = 12, 96, 50_000, 25
+# Blocks are made in other orders and on other workers each time: two of them more or less.
+UNSTEADY_MB = 20
 
 
 def wide_block(block_id=None):
@@ -235,14 +237,34 @@ def wide_block(block_id=None):
     return np.sin(base * (1.0 + block_id[0] / MANY))
 
 
-@pytest.mark.usefixtures("never_fetched")
-def test_data_larger_than_the_memory_of_all_workers(client):
-    X = da.map_blocks(wide_block, chunks=((LONG,) * MANY, (WIDE,)), dtype=float)
-    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    assert X.nbytes > sum(limits)
-    pids = client.run(os.getpid)
+def forget_peak():
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_mb():
+    """Return the most memory that a worker has had since it was told to forget."""
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+
+
+def fit_wide(client, count):
+    """Return a model of so many blocks, and the peak of the worker that took the most."""
+    X = da.map_blocks(wide_block, chunks=((LONG,) * count, (WIDE,)), dtype=float)
+    client.run(forget_peak)
     model = ELMRegressor(10, alpha=0.01, random_state=0, verbose=False)
-    found = model.fit(X, X[:, 0] + 2 * X[:, 1])
+    model.fit(X, X[:, 0] + 2 * X[:, 1])
+    return model, max(client.run(peak_mb).values()), X.nbytes
+
+
+@pytest.mark.usefixtures("never_fetched")
+def test_data_larger_than_the_memory_of_all_workers_take_no_more_of_it(client):
+    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
+    pids = client.run(os.getpid)
+    # The first one loads libraries.
+    fit_wide(client, FEW)
+    _, before, _ = fit_wide(client, FEW)
+    found, peak, size = fit_wide(client, MANY)
+    assert size > sum(limits)
+    assert peak < before + UNSTEADY_MB
     # Nobody was killed for taking too much.
     assert client.run(os.getpid) == pids
     one = wide_block((7,))

@@ -78,10 +78,57 @@ def test_classes_have_labels_and_probabilities(rows):
     assert list(shares) == ["probability_down", "probability_up"]
     np.testing.assert_allclose(shares, model.predict_proba(frame), rtol=1e-9)
     assert list(model.accept(lazy).compute()) == list(model.accept(frame))
-    with pytest.raises(ValueError, match="triage takes arrays or a scan"):
-        model.triage(lazy)
-    with pytest.raises(ValueError, match="give a classifier files"):
-        model.fit(lazy, lazy["a"])
+    # Reasons and labels are text, confidence is a number.
+    found = model.triage(lazy).compute()
+    pd.testing.assert_frame_equal(found, model.triage(frame, as_frame=True), check_dtype=False)
+
+
+def test_answers_of_several_parts_are_arrays_each(rows, model):
+    X, _ = rows
+    lazy = da.from_array(X, chunks=((1, 0, 999, 1000), 2))
+    for found, expected in [
+        (model.predict(lazy, return_std=True), model.predict(X, return_std=True)),
+        (model.predict(lazy, confidence_level=0.9), model.predict(X, confidence_level=0.9)),
+        (model.predict_variance(lazy), model.predict_variance(X)),
+        (model.triage(lazy, max_width=0.6), model.triage(X, max_width=0.6)),
+    ]:
+        assert type(found) is type(expected)
+        # All parts are made of one block each, together.
+        for part, lazy_part, values in zip(dask.compute(*found), found, expected, strict=True):
+            assert lazy_part.shape == values.shape
+            if values.dtype.kind == "f":
+                np.testing.assert_allclose(part, values, rtol=1e-12)
+            else:
+                assert (part == values).all()
+
+
+def test_blocks_of_unknown_length_have_answers_of_several_parts(rows, model):
+    lazy = da.from_array(rows[0], chunks=(700, 4))
+    some = lazy[lazy[:, 0] > 0.5]
+    expected = model.triage(rows[0][rows[0][:, 0] > 0.5], max_width=0.6)
+    found = dask.compute(*model.triage(some, max_width=0.6))
+    np.testing.assert_allclose(found[1], expected.interval, rtol=1e-12)
+    assert (found[3] == expected.reason).all()
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.set_index")
+def test_answers_of_several_parts_to_a_frame_are_a_table(rows, published, tmp_path):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=NAMES, index=np.arange(2000) * 2)
+    model = clone(published).fit(frame, np.column_stack([y, y**2]))
+    lazy = dd.from_pandas(frame, npartitions=3)
+    model.triage(lazy, max_width=0.6).to_parquet(tmp_path / "triage")
+    expected = model.triage(frame, max_width=0.6, as_frame=True)
+    found = pd.read_parquet(tmp_path / "triage")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_names=False)
+    mean, std = model.predict(lazy, return_std=True)
+    assert (list(mean.columns), list(std.columns)) == (["mean_0", "mean_1"], ["std_0", "std_1"])
+    np.testing.assert_allclose(std.compute(), model.predict(frame, return_std=True)[1], rtol=1e-12)
+    table = model.predict_variance(lazy).compute()
+    assert list(table)[:3] == ["noise_0", "mean_model_0", "noise_model_0"]
+    np.testing.assert_allclose(
+        table[["total_0", "total_1"]], model.predict_variance(frame).total, rtol=1e-12
+    )
 
 
 def test_the_model_is_in_the_graph_once(rows, model):
@@ -97,7 +144,11 @@ def test_what_cannot_be_predicted_is_refused(rows, model, tmp_path):
         model.predict(lazy[:, :3])
     with pytest.raises(ValueError, match="workers write those of a Dask collection"):
         model.predict(lazy, out=tmp_path / "mean.npy")
-    with pytest.raises(ValueError, match="predict_variance takes arrays or a scan"):
-        model.predict_variance(lazy)
+    with pytest.raises(ValueError, match="return_std or for a confidence_level, not for both"):
+        model.predict(lazy, return_std=True, confidence_level=0.9)
+    with pytest.raises(ValueError, match="max_width must be a positive number"):
+        model.triage(lazy, max_width=0)
+    with pytest.raises(ValueError, match="predict_variance writes files where workers do"):
+        model.predict_variance(rows[0], out=tmp_path / "variance.npy")
     with pytest.raises(ValueError, match="X holds missing or infinite values"):
         model.predict(da.where(lazy > 2, np.nan, lazy)).compute()

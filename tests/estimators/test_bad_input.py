@@ -152,3 +152,14 @@ def test_a_failed_fit_leaves_the_estimator_unfitted():
         model.fit(with_value(X, np.nan), Y)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+def test_a_model_through_all_its_rows_says_that_its_intervals_are_worth_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 8))
+    y = X[:, 0] + rng.standard_normal(100)
+    model = ELMIntervalRegressor(500, alpha=0.0, noise="squared", random_state=0)
+    with pytest.warns(UserWarning, match="all but passes through its 100 training rows"):
+        model.fit(X, y)
+    # No other warning, which would be an error, where the strength is chosen.
+    model.set_params(alpha="auto").fit(X, y)

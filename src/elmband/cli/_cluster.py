@@ -1,18 +1,32 @@
-"""Workers for a fit: those of a cluster, or processes of this machine."""
+"""Workers for a command: those of a cluster, or processes of this machine."""
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-Workers = Annotated[
-    int | None, typer.Option(help="Read and learn with so many processes of this machine.", min=1)
+from elmband.cli._files import STANDARD
+from elmband.cluster import check_folder
+
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(help="Let so many processes of this machine do the work.", min=1),
 ]
-Scheduler = Annotated[
+Scheduler: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Read and learn on the workers of this Dask scheduler.", metavar="ADDRESS"),
+    typer.Option(
+        help="Let the workers of this Dask scheduler do the work; they read the files themselves.",
+        metavar="ADDRESS",
+    ),
 ]
+
+# Seconds to wait for a scheduler, and for its first worker.
+_PATIENCE = 10
+# What Dask raises where a scheduler or all that is known of a task is gone.
+_LOST = ("CommClosedError", "FutureCancelledError", "CancelledError", "TimeoutError")
 
 
 @contextmanager
@@ -29,26 +43,72 @@ def workers_of(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         raise ImportError(
             "Workers need Dask, which is missing: pip install 'elmband[dask]'"
         ) from error
-    if scheduler is not None:
-        with _reached(Client, scheduler) as client:
+    with ExitStack() as stack:
+        # What goes wrong is told in one sentence, at the end.
+        logging.disable(logging.CRITICAL)
+        stack.callback(logging.disable, logging.NOTSET)
+        if scheduler is not None:
+            client = stack.enter_context(_reached(Client, scheduler))
+        else:
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                host="127.0.0.1",
+                silence_logs=logging.CRITICAL,
+            )
+            client = stack.enter_context(Client(stack.enter_context(cluster)))
+        with told_of_workers():
             yield client
-        return
-    with (
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            host="127.0.0.1",
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 def _reached(kind: Any, address: str) -> Any:
+    """Return a client of a scheduler that has workers."""
     try:
-        return kind(address, timeout=10)
+        client = kind(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"There is no Dask scheduler at {address}; give its address as in tcp://host:8786."
         ) from error
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except OSError as error:
+        client.close()
+        raise ValueError(
+            f"The Dask scheduler at {address} has no workers; start some, as in dask worker "
+            f"{address}."
+        ) from error
+    return client
+
+
+@contextmanager
+def told_of_workers() -> Iterator[None]:
+    """Turn the end of workers or of their scheduler into a sentence."""
+    try:
+        yield
+    except Exception as error:
+        if type(error.__cause__).__name__ == "KilledWorker":
+            raise ValueError(str(error)) from error
+        if type(error).__name__ not in _LOST:
+            raise
+        raise ValueError(
+            "The workers, or their scheduler, are gone; begin again where they can be reached."
+        ) from error
+
+
+def seen_from(path: str, scheduler: str | None) -> str:
+    """Return a path as workers elsewhere need it, who are in a folder of their own."""
+    return path if scheduler is None or path == STANDARD else str(Path(path).absolute())
+
+
+def check_spread(data: str, scheduler: str | None, outputs: tuple[str, ...] = ()) -> None:
+    """Refuse what workers cannot read, and names that are not for a folder of Parquet files."""
+    if data == STANDARD and scheduler is not None:
+        raise ValueError("Workers elsewhere cannot read standard input; give the name of a file.")
+    for name in outputs:
+        if not name.lower().endswith(".parquet"):
+            raise typer.BadParameter(
+                f"Workers write a folder of Parquet files, which {name} cannot be; name it as in "
+                "-o result.parquet."
+            )
+        check_folder(Path(name))

@@ -95,12 +95,12 @@ def answers(
 
     Columns in `keep` are read besides those that the model needs; None is for all.
     """
-    count, encoder = 0, model.encoder_
+    count = 0
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
-        for table in batches(data, _kinds(model), keep):
-            X = _features(model, encoder, table)
+        for table in batches(data, kinds_of(model), keep):
+            X = features_of(model, table)
             with without_names():
                 columns = predicted(model, X, levels)
             yield table, X, columns
@@ -119,7 +119,7 @@ def without_names() -> Iterator[None]:
         yield
 
 
-def _kinds(model: Any) -> dict[str, str]:
+def kinds_of(model: Any) -> dict[str, str]:
     """Return what the model takes each of its columns for."""
     if model.encoder_ is not None:
         return {column.name: column.kind for column in model.encoder_.state_.used}
@@ -129,7 +129,9 @@ def _kinds(model: Any) -> dict[str, str]:
     return dict.fromkeys(map(str, names), "numbers")
 
 
-def _features(model: Any, encoder: Any, table: Any) -> Any:
+def features_of(model: Any, table: Any) -> Any:
+    """Return the numbers that a model needs of a table."""
+    encoder = model.encoder_
     if encoder is not None:
         return encoder.transform(table)
     names = model.feature_names_in_

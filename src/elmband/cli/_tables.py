@@ -56,6 +56,17 @@ def batches(path: str, kinds: Mapping[str, str], keep: list[str] | None = None) 
     """
     pa = needed("pyarrow", "A table")
 
+    rows, wanted = opened_table(path, kinds, keep)
+    with reading(path, rows.schema.names):
+        for batch in rows.to_batches(batch_size=_ROWS, columns=wanted):
+            if batch.num_rows:
+                yield pa.Table.from_batches([batch])
+
+
+def opened_table(
+    path: str, kinds: Mapping[str, str], keep: list[str] | None
+) -> tuple[Any, list[str]]:
+    """Return a table to be read, and the columns that are wanted of it."""
     names = column_names(path)
     for name in kinds:
         if name not in names:
@@ -64,16 +75,13 @@ def batches(path: str, kinds: Mapping[str, str], keep: list[str] | None = None) 
         if name not in names:
             raise ValueError(f"{path} has no column {name!r} that could be kept.")
     wanted = names if keep is None else [name for name in names if name in {*kinds, *keep}]
-    with _reading(path, names):
-        rows = _dataset(path, kinds)
-        for batch in rows.to_batches(batch_size=_ROWS, columns=wanted):
-            if batch.num_rows:
-                yield pa.Table.from_batches([batch])
+    with reading(path, names):
+        return _dataset(path, kinds), wanted
 
 
 def column_names(path: str) -> list[str]:
     """Return the names of the columns of a table."""
-    with _reading(path, []):
+    with reading(path, []):
         return list(_dataset(path).schema.names)
 
 
@@ -118,7 +126,7 @@ def _matching(path: str) -> list[str]:
 
 
 @contextmanager
-def _reading(path: str, names: list[str]) -> Iterator[None]:
+def reading(path: str, names: list[str]) -> Iterator[None]:
     """Turn failures of Arrow into a sentence that names the file."""
     pa = needed("pyarrow", "A table")
 

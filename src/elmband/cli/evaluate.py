@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
+from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import loaded, named
 from elmband.cli._model import column, opened
 from elmband.cli._options import AsJson, Labelled, Levels, Model, Truth, check_inputs, tell
@@ -36,6 +37,8 @@ def evaluate(
             max=1,
         ),
     ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Print errors, and what intervals cover, on rows that training did not see.
@@ -43,15 +46,19 @@ def evaluate(
     Intervals are judged at 0.5, 0.9 and 0.95 if no level is given.
     """
     check_inputs(model, data)
+    check_spread(data, scheduler)
     begun = perf_counter()
-    fitted = loaded(model)
+    fitted, data = loaded(model), seen_from(data, scheduler)
     if tolerance is not None and not isinstance(
         fitted, ELMIntervalRegressor | ELMSelectiveClassifier
     ):
         raise ValueError(f"A {type(fitted).__name__} says nothing that --tolerance could check.")
     columns = {"target": column(target), "weight": column(weight)}
-    with opened(data, encoder=fitted.encoder_, **columns) as rows:
-        found, facts = _evaluated(fitted, rows, level or [0.5, 0.9, 0.95])
+    with (
+        workers_of(workers, scheduler) as client,
+        opened(data, encoder=fitted.encoder_, **columns) as rows,
+    ):
+        found, facts = _evaluated(fitted, rows, level or [0.5, 0.9, 0.95], client)
     seconds = round(perf_counter() - begun, 3)
     missed = [] if tolerance is None else [*_missed(fitted, found, tolerance)]
     facts |= {"model": named(model), "data": named(data), "seconds": seconds}
@@ -61,14 +68,16 @@ def evaluate(
         raise UnkeptError(f"{missed[0]}; --tolerance allows {tolerance:g}.")
 
 
-def _evaluated(model: Any, rows: Any, levels: list[float]) -> tuple[Any, dict[str, Any]]:
+def _evaluated(
+    model: Any, rows: Any, levels: list[float], client: Any
+) -> tuple[Any, dict[str, Any]]:
     """Return what was found, to print and as values."""
     if not isinstance(model, ELMSelectiveClassifier):
-        found = model.evaluate(rows, confidence_level=levels)
+        found = model.evaluate(rows, confidence_level=levels, client=client)
         return found, found.to_dict()
     if not model.has_thresholds:
         model.choose(coverage=1.0)
-    found = model.evaluate(rows)
+    found = model.evaluate(rows, client=client)
     return found, found._asdict()
 
 

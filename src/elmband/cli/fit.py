@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._cluster import Scheduler, Workers, workers_of
+from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import check_output, destination, named, writable
 from elmband.cli._learn import check_kept, check_target, learned, promised
 from elmband.cli._model import check_width, column, opened
@@ -103,7 +103,9 @@ def fit(
     """
     if calibrate is not None:
         check_inputs(data, calibrate)
+    check_spread(data, scheduler)
     check_output(output)
+    data = seen_from(data, scheduler)
     count = _neurons(neurons)
     wishes = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision

@@ -1,16 +1,21 @@
 """``elmband predict``: every row with its prediction and its interval."""
 
+from functools import partial
 from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
 from elmband import ELMIntervalRegressor, scan
+from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import destination, loaded, named, readable, writable
-from elmband.cli._model import answers, told_of
+from elmband.cli._model import answers, features_of, predicted, told_of, without_names
 from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, tell
+from elmband.cli._spread import spread_answers
 from elmband.cli._tables import is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
+from elmband.cluster import Answers
+from elmband.moments import Count
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
@@ -39,20 +44,25 @@ def predict(
         list[str] | None, typer.Option(help="Column to copy beside predictions; may be repeated.")
     ] = None,
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Write predictions, in the order of the rows.
 
     Numbers get a mean and the bounds of their interval, at 0.95 if no level is given; classes get
-    a label, the probability of every class and the confidence of the label.
+    a label, the probability of every class and the confidence of the label. Workers write a
+    folder of Parquet files, part-000000.parquet and so on.
     """
     check_inputs(model, data)
+    if workers is not None or scheduler is not None:
+        check_spread(data, scheduler, (output,))
     begun = perf_counter()
-    fitted = loaded(model)
-    with readable(data) as path, told_of(data, path):
+    fitted, data = loaded(model), seen_from(data, scheduler)
+    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
         kept = None if keep_all else keep or []
         make = _from_table if is_table(path) else _from_numbers
-        rows = make(fitted, path, output, level or [0.95], kept)
+        rows = make(fitted, path, output, level or [0.95], kept, client)
     facts = {
         "output": output,
         "model": named(model),
@@ -65,10 +75,13 @@ def predict(
 
 
 def _from_table(
-    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None
+    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None, client: Any
 ) -> int:
     """Predict rows whose columns have names."""
     check_ending(output)
+    if client is not None:
+        answer = partial(_answered, model=model, levels=levels, keep=keep)
+        return spread_answers(client, model, path, keep, answer, (output,)).n_rows
     count = 0
     with table_writer(output) as write:
         for table, _, columns in answers(model, path, levels, keep):
@@ -78,7 +91,7 @@ def _from_table(
 
 
 def _from_numbers(
-    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None
+    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None, client: Any
 ) -> int:
     """Predict rows of numbers, which have no names to keep."""
     if keep or keep is None:
@@ -86,7 +99,14 @@ def _from_numbers(
     rows = scan(path, features=range(model.n_features_in_))
     with writable(output, ".csv") as out:
         if isinstance(model, ELMIntervalRegressor):
-            model.predict_interval(rows, levels, out=out)
+            model.predict_interval(rows, levels, out=out, client=client)
         else:
-            model.predict_proba(rows, out=out)
+            model.predict_proba(rows, out=out, client=client)
     return rows.n_rows or 0
+
+
+def _answered(table: Any, model: Any, levels: list[float], keep: list[str] | None) -> Answers:
+    """Return what a worker writes of the rows that it has read."""
+    with without_names():
+        columns = predicted(model, features_of(model, table), levels)
+    return Answers((with_columns(table, columns, keep),), Count(table.num_rows))

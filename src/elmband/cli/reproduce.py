@@ -1,24 +1,28 @@
 """``elmband reproduce``: the figures and tables of the paper, run again."""
 
-import os
+from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Column
+from rich.text import Text
 
 from elmband.cli._options import AsJson, tell
 from elmband.experiments import GROUPS, Done, Experiment, Settings, chosen
 from elmband.experiments import reproduce as run_all
+from elmband.experiments.clock import Clock, in_words
 from elmband.experiments.write import PAGE
 
 EXAMPLE = (
     "Example: [bold]elmband reproduce figures -o paper[/bold]\n\n"
-    "Example: [bold]ELMBAND_DATA=data elmband reproduce all --photos data/skin_abdomen -o paper"
-    "[/bold]"
+    "Example: [bold]elmband reproduce tables --download -o paper[/bold]\n\n"
+    "Example: [bold]elmband reproduce all --data data --photos data/skin_abdomen -o paper[/bold]"
 )
 
 
@@ -41,6 +45,21 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer splits, rows and steps: numbers are rough.")
     ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="For tables: the folder with the real data sets.",
+            envvar="ELMBAND_DATA",
+            show_default=False,
+        ),
+    ] = None,
+    download: Annotated[
+        bool,
+        typer.Option(
+            "--download",
+            help="For tables: fetch data sets that neither the folder nor the cache has.",
+        ),
+    ] = False,
     photos: Annotated[
         Path | None,
         typer.Option(
@@ -50,7 +69,9 @@ def reproduce(
     pixels: Annotated[
         int,
         typer.Option(
-            help="For skin: pixels in all, half for the test; 4000000 as published.", min=200
+            help="For skin: pixels in all, half for the test; 4000000 as published take 5 GB of "
+            "disk for a while.",
+            min=200,
         ),
     ] = 200_000,
     seed: Annotated[
@@ -64,23 +85,17 @@ def reproduce(
     why they differ; a PNG for each figure, a CSV for each table, and results.json. The published
     mode and elmband's defaults stand side by side.
 
-    The tables need real data: the environment variable [bold]ELMBAND_DATA[/bold] names their
-    folder. Without it the other experiments still run.
+    The tables need real data, from a folder of yours or, if you ask for it, from their public
+    sources; what was fetched once is kept. Without data the other experiments still run.
     """
-    folder = os.environ.get("ELMBAND_DATA")
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    with console.status("") as status:
-        experiments = chosen(group for group in GROUPS if what in {What.ALL, group})
-        line = _Line(status, console, len(experiments))
-        settings = Settings(
-            seed=seed,
-            quick=quick,
-            data=Path(folder) if folder else None,
-            photos=photos,
-            pixels=pixels,
-            tell=line.part,
-        )
-        done = run_all(experiments, settings, output, line.begin, line.end)
+    experiments = chosen(group for group in GROUPS if what in {What.ALL, group})
+    settings = Settings(
+        seed=seed, quick=quick, data=data, download=download, photos=photos, pixels=pixels
+    )
+    with _Bar(console, experiments, settings) as bar:
+        told = replace(settings, tell=bar.part)
+        done = run_all(experiments, told, output, bar.begin, bar.end)
     facts = {
         "page": str(output / PAGE),
         "seconds": {one.experiment.name: round(one.seconds, 2) for one in done},
@@ -89,22 +104,59 @@ def reproduce(
     tell(facts, f"Page written to {(output / PAGE).resolve()}", as_json=as_json, outputs=())
 
 
-class _Line:
-    """The line that tells what is going on, and those that stay behind it."""
+def _expected(experiment: Experiment, settings: Settings) -> float:
+    """Return the seconds of an experiment, none of one that lacks its data."""
+    lacking = replace(settings, download=False).missing(experiment.need)
+    fetched = settings.download and experiment.need == "data"
+    return experiment.seconds(settings) if lacking is None or fetched else 0.0
 
-    def __init__(self, status: Status, console: Console, total: int) -> None:
-        self._status, self._console, self._total = status, console, total
-        self._begun, self._title = 0, ""
 
-    def begin(self, experiment: Experiment) -> None:
+class _Left(ProgressColumn):
+    """The time left, counted down between what is told."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(Column(width=18, no_wrap=True))
+        self._clock = clock
+
+    def render(self, task: Task) -> Text:
+        """Write it."""
+        del task
+        return Text(in_words(self._clock.left()))
+
+
+class _Bar:
+    """The line that tells what is going on and for how long, and those that stay behind it."""
+
+    def __init__(
+        self, console: Console, experiments: Sequence[Experiment], settings: Settings
+    ) -> None:
+        self._console, self._experiments, self._number = console, experiments, 0
+        self._clock = Clock([_expected(one, settings) for one in experiments])
+        # Only the words may be cut where a terminal is narrow.
+        words = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True))
+        columns = BarColumn(20, table_column=Column(width=20)), _Left(self._clock), words
+        self._progress = Progress(*columns, console=console, transient=True, expand=True)
+        self._task = self._progress.add_task("", total=1.0)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def begin(self, number: int) -> None:
         """Begin an experiment."""
-        self._begun += 1
-        self._title = f"{self._begun} of {self._total}, {experiment.title}"
-        self.part("")
+        self._number = number
+        self.part("", 0.0)
 
-    def part(self, words: str) -> None:
-        """Begin a part of it."""
-        self._status.update(escape(f"{self._title}: {words}" if words else self._title))
+    def part(self, words: str, share: float) -> None:
+        """Begin a part of it, with this share of it done."""
+        self._clock.reach(self._number, share)
+        title = self._experiments[self._number].title
+        place = f"{self._number + 1} of {len(self._experiments)}, {title}"
+        text = escape(f"{place}: {words}" if words else place)
+        self._progress.update(self._task, completed=self._clock.done, description=text)
 
     def end(self, one: Done) -> None:
         """Tell what became of it."""

@@ -2,15 +2,16 @@
 
 from contextlib import ExitStack
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
+from elmband.classes import LabelCounts
+from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
-from elmband.cli._model import answers, told_of, without_names
+from elmband.cli._model import answers, features_of, predicted, told_of, without_names
 from elmband.cli._options import (
     AsJson,
     Coverage,
@@ -25,8 +26,11 @@ from elmband.cli._options import (
     share,
     tell,
 )
+from elmband.cli._spread import spread_answers
 from elmband.cli._tables import is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
+from elmband.cluster import Answers
+from elmband.engine import reduced
 
 EXAMPLE = (
     "Example: [bold]elmband triage spam.safetensors mails.csv -o certain.csv "
@@ -71,25 +75,35 @@ def triage(
     max_error: MaxError = None,
     max_fpr: MaxFpr = None,
     min_precision: MinPrecision = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Split a table by whether its predictions can be trusted.
 
     Both files have all columns of the table, the prediction, and the reason: a row is "accepted",
-    "between classes", "noisy here" or "unlike training rows".
+    "between classes", "noisy here" or "unlike training rows". Workers write two folders of
+    Parquet files, part-000000.parquet and so on.
     """
     check_inputs(model, data)
     _check_outputs(output, review)
+    if workers is not None or scheduler is not None:
+        check_spread(data, scheduler, (output, review))
     asked = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
     begun = perf_counter()
-    fitted = loaded(model)
+    fitted, data = loaded(model), seen_from(data, scheduler)
     _check_wishes(fitted, asked, max_width)
-    with readable(data) as path, told_of(data, path):
+    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
         if not is_table(path):
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
-        counts = _split(fitted, path, (output, review), max_width, level)
+        asked_of, outputs = _Question(fitted, max_width, level), (output, review)
+        if client is None:
+            found = _split(asked_of, path, outputs)
+        else:
+            found = spread_answers(client, fitted, path, None, asked_of.answered, outputs).sums
+    counts = dict(zip(found.labels.tolist(), map(int, found.counts), strict=True))
     accepted = counts.get("accepted", 0)
     facts = {
         "output": output,
@@ -134,29 +148,45 @@ def _check_wishes(model: Any, asked: dict[str, float], max_width: float | None) 
             raise ValueError(f"{option(name)} is for classes; this is a model of numbers.")
 
 
-def _split(
-    model: Any, path: str, outputs: tuple[str, str], max_width: float | None, level: float
-) -> dict[str, int]:
+class _Question(NamedTuple):
+    """Which rows of a table a model is to answer."""
+
+    model: Any
+    max_width: float | None
+    level: float
+
+    def decided(self, table: Any, X: Any, columns: dict[str, Any]) -> Answers:
+        """Return accepted rows and those for review, with predictions and reasons, and count."""
+        with without_names():
+            reason = self._reasons(X)
+        whole = with_columns(table, {**columns, "reason": reason}, None)
+        taken = reason == "accepted"
+        return Answers((whole.filter(taken), whole.filter(~taken)), LabelCounts.of(reason))
+
+    def _reasons(self, X: Any) -> Any:
+        if isinstance(self.model, ELMSelectiveClassifier):
+            return self.model.triage(X).reason
+        return self.model.triage(X, max_width=self.max_width, confidence_level=self.level).reason
+
+    def answered(self, table: Any) -> Answers:
+        """Return the same of rows that a worker has read."""
+        X = features_of(self.model, table)
+        with without_names():
+            columns = predicted(self.model, X, [self.level])
+        return self.decided(table, X, columns)
+
+
+def _split(asked: _Question, path: str, outputs: tuple[str, str]) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
-    counts: dict[str, int] = {}
+    counts: list[LabelCounts] = []
     with ExitStack() as stack:
         writers = [stack.enter_context(table_writer(file)) for file in outputs]
-        for table, X, columns in answers(model, path, [level], None):
-            with without_names():
-                reason = _reasons(model, X, max_width, level)
-            whole = with_columns(table, {**columns, "reason": reason}, None)
-            taken = reason == "accepted"
-            for write, wanted in zip(writers, (taken, ~taken), strict=True):
-                write(whole.filter(wanted))
-            for name, count in zip(*np.unique(reason, return_counts=True), strict=True):
-                counts[str(name)] = counts.get(str(name), 0) + int(count)
-    return counts
-
-
-def _reasons(model: Any, X: Any, max_width: float | None, level: float) -> Any:
-    if isinstance(model, ELMSelectiveClassifier):
-        return model.triage(X).reason
-    return model.triage(X, max_width=max_width, confidence_level=level).reason
+        for rows in answers(asked.model, path, [asked.level], None):
+            tables, found = asked.decided(*rows)
+            for write, table in zip(writers, tables, strict=True):
+                write(table)
+            counts.append(found)
+    return reduced(counts)
 
 
 def _words(facts: dict[str, Any]) -> str:

@@ -2,18 +2,26 @@
 
 from elmband.cluster.collections import Collected, collected, example_of, is_dask, is_dask_frame
 from elmband.cluster.files import scan_partitions
+from elmband.cluster.labels import label_rows, numbered, one_column
 from elmband.cluster.lazy import lazily
 from elmband.cluster.rows import ClusterRows
 from elmband.cluster.runners import runner_of
+from elmband.cluster.written import Answers, check_folder, write_parts
 
 __all__ = [
+    "Answers",
     "ClusterRows",
     "Collected",
+    "check_folder",
     "collected",
     "example_of",
     "is_dask",
     "is_dask_frame",
+    "label_rows",
     "lazily",
+    "numbered",
+    "one_column",
     "runner_of",
     "scan_partitions",
+    "write_parts",
 ]

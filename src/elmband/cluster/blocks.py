@@ -6,7 +6,7 @@ blocks need stay with Dask, which computes them once.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -25,6 +25,18 @@ class Form(NamedTuple):
     dtype: Any
     n_outputs: int
 
+    def chunk(self, blocks: Sequence[Any]) -> Chunk:
+        """Check blocks of X, y and weights, and return them as a chunk."""
+        return _checked(blocks, self)
+
+
+class BlockForm(Protocol):
+    """What makes a chunk of blocks that belong together, or refuses them."""
+
+    def chunk(self, blocks: Sequence[Any]) -> Chunk:
+        """Return blocks as a chunk."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
@@ -37,7 +49,7 @@ class BlockPartition:
     keys: tuple[Any, ...]
     graph: Mapping[Any, Any]
     needs: tuple[Any, ...]
-    form: Form
+    form: BlockForm
 
     def given(self, values: Mapping[Any, Any]) -> Self:
         """Return the same with the values of what it shares with others."""
@@ -53,7 +65,7 @@ class BlockPartition:
         from dask import get  # noqa: PLC0415 - an optional library
 
         try:
-            return _checked(get(dict(self.graph), list(self.keys)), self.form)
+            return self.form.chunk(get(dict(self.graph), list(self.keys)))
         except MemoryError:
             raise
         except Exception as error:
@@ -83,7 +95,7 @@ def _checked(blocks: Sequence[Any], form: Form) -> Chunk:
 
 
 def cut(
-    graph: Mapping[Any, Any], keys: Iterable[tuple[Any, ...]], form: Form
+    graph: Mapping[Any, Any], keys: Iterable[tuple[Any, ...]], form: BlockForm
 ) -> tuple[list[Partition], dict[Any, Any]]:
     """Cut a graph into partitions, each with the keys of its blocks, and what they share."""
     keys = list(keys)

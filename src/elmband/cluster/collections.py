@@ -1,12 +1,12 @@
 """Dask arrays and data frames: what they are made of, and what they must be like."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.cluster.blocks import Form, cut
+from elmband.cluster.blocks import BlockForm, Form, cut
 from elmband.cluster.graph import OnDask
 from elmband.cluster.work import Partition
 
@@ -41,32 +41,51 @@ def is_dask_frame(value: Any) -> bool:
 def collected(X: Any, y: Any, sample_weight: Any = None, client: Any = None) -> Collected:
     """Take blocks of X (n, d), y (n,) or (n, m) and weights (n,) that belong together."""
     given = {"X": X, "y": y, "sample_weight": sample_weight}
-    given = {name: value for name, value in given.items() if value is not None}
+    check_collections(**given)
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y must have one or two dimensions; it has {y.ndim}.")
+    form = Form(width_of(X), numbers_of(X), 1 if y.ndim == 1 else width_of(y))
+    partitions, shared = partitioned(given, form)
+    return Collected(partitions, OnDask(client, shared), form, names_of(X), y.ndim == 1)
+
+
+def check_collections(**given: Any) -> None:
+    """Refuse what is no Dask collection; weights may be None."""
     for name, value in given.items():
-        if not is_dask(value):
+        if value is None and name == "y":
+            raise ValueError("y is missing: give a Dask collection of targets beside X.")
+        if value is not None and not is_dask(value):
             raise ValueError(
                 f"{name} is of type {type(value).__name__}; beside Dask collections all of X, y "
                 "and sample_weight must be Dask arrays or data frames."
             )
-    if y.ndim not in (1, 2):
-        raise ValueError(f"y must have one or two dimensions; it has {y.ndim}.")
-    form = Form(_width(X), numbers_of(X), 1 if y.ndim == 1 else _width(y))
+
+
+def partitioned(
+    given: Mapping[str, Any], form: BlockForm
+) -> tuple[Sequence[Partition], Mapping[Any, Any]]:
+    """Cut collections that belong together into partitions, and what these share.
+
+    Those that are None are left out.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
     parts = _aligned(list(given.values()))
     keys = [_block_keys(part) for part in parts]
+    first = next(iter(given))
     for name, found in zip(given, keys, strict=True):
         if len(found) != len(keys[0]):
             raise ValueError(
-                f"X has {len(keys[0])} partitions, {name} has {len(found)}; blocks of the same "
-                "rows must lie in partitions of the same number."
+                f"{first} has {len(keys[0])} partitions, {name} has {len(found)}; blocks of the "
+                "same rows must lie in partitions of the same number."
             )
     graph: dict[Any, Any] = {}
     for part in parts:
         graph.update(part.__dask_graph__())
-    partitions, shared = cut(graph, zip(*keys, strict=True), form)
-    return Collected(partitions, OnDask(client, shared), form, names_of(X), y.ndim == 1)
+    return cut(graph, zip(*keys, strict=True), form)
 
 
-def _width(value: Any) -> int:
+def width_of(value: Any) -> int:
+    """Return the number of columns of a collection with two dimensions."""
     return len(value.columns) if is_frame(value) else int(value.shape[1])
 
 
@@ -94,7 +113,7 @@ def example_of(X: Any) -> Any:
     """Return two rows of zeros that look like those of a collection."""
     if X.ndim != 2:
         raise ValueError(f"X must have 2 dimensions, rows and features; it has {X.ndim}.")
-    rows = np.zeros((2, _width(X)), numbers_of(X))
+    rows = np.zeros((2, width_of(X)), numbers_of(X))
     if not is_frame(X):
         return rows
     import pandas as pd  # noqa: PLC0415 - it is there where Dask has frames

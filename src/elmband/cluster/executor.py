@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elmband.cluster.rows import Advance
-from elmband.cluster.work import Counted, Partition, Work, added, partition_sum
+from elmband.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
 # Tasks of a pass at most: each brings back one set of sums.
 _MOST_TASKS = 256
@@ -41,11 +41,10 @@ class OnExecutor:
     ) -> Counted:
         """Add up all partitions."""
         del label
-        size = -(-len(partitions) // _MOST_TASKS)
         carried = Carried(work)
         futures = [
             self.executor.submit(_task, carried, Carried(group))
-            for group in grouped(partitions, size)
+            for group in evenly(partitions, _MOST_TASKS)
         ]
         total = Counted(0, None)
         try:
@@ -63,8 +62,3 @@ class OnExecutor:
 
 def _task(work: Carried, partitions: Carried) -> Counted:
     return partition_sum(work.value, partitions.value)
-
-
-def grouped(items: Sequence[Any], size: int) -> list[tuple[Any, ...]]:
-    """Cut items into neighbours of `size`, the last group may have fewer."""
-    return [tuple(items[k : k + size]) for k in range(0, len(items), size)]

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from elmband.cluster.rows import Advance
-from elmband.cluster.work import Counted, Partition, Work, added, partition_sum
+from elmband.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
 # Tasks for each thread at most, and for small clusters.
 _TASKS_PER_THREAD = 16
@@ -34,6 +34,10 @@ class Group:
         self.partitions = tuple(partitions)
         needs = (getattr(partition, "needs", ()) for partition in self.partitions)
         self.needs = tuple(dict.fromkeys(key for keys in needs for key in keys))
+
+    def __dask_tokenize__(self) -> str:
+        """Spare Dask from packing it whole to tell it apart: its key is unique."""
+        return "group"
 
 
 def group_sum(work: Work, group: Group, values: list[Any], topic: str | None = None) -> Counted:
@@ -95,11 +99,9 @@ def pass_graph(
     """Return a graph and the key of its result; the work is in it once."""
     name = f"elmband-{(label or 'sums').replace(' ', '-')}-{uuid4().hex}"
     work_key = f"elmband-work-{uuid4().hex}"
-    size = -(-len(partitions) // most_tasks)
     graph: dict[Any, Any] = {work_key: work}
     keys: list[Any] = []
-    for start in range(0, len(partitions), size):
-        group = Group(partitions[start : start + size])
+    for group in map(Group, evenly(partitions, most_tasks)):
         keys.append((name, len(keys)))
         graph[keys[-1]] = (group_sum, work_key, group, list(group.needs), topic)
     level = 0

@@ -16,7 +16,7 @@ def lazily(X: Any, function: BlockMap, columns: Sequence[str]) -> Any:
     """Return what `function` makes of every block: an array for an array, a frame for a frame.
 
     Frames keep their index; a result of one number for each row is a column, any other a table
-    with the names `columns`.
+    with the names `columns`, or with those of its records.
     """
     import dask  # noqa: PLC0415 - an optional library
 
@@ -73,6 +73,8 @@ def _framed(rows: Any, block: Block, columns: list[str]) -> Any:
 def _frame(values: Array, index: Any, columns: Sequence[str]) -> Any:
     import pandas as pd  # noqa: PLC0415 - it is there where Dask has frames
 
+    if values.dtype.names is not None:
+        return pd.DataFrame({name: values[name] for name in values.dtype.names}, index)
     if values.ndim == 1:
         return pd.Series(values, index, name=columns[0])
     width = int(np.prod(values.shape[1:]))

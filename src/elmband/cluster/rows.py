@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from elmband._arrays import Array
+from elmband.checkpoint import Pass
+from elmband.cluster.begun import summed_in_rounds
 from elmband.cluster.work import Counted, Partition, Work
 from elmband.moments import Chunk, Count
 from elmband.rows import ArrayRows, Rows
@@ -75,11 +77,25 @@ class ClusterRows:
         raise ValueError("Rows on a cluster are added up there and cannot be had chunk by chunk.")
 
     def summed(
-        self, chunk_map: Callable[[Chunk], Any], label: str, advance: Advance | None = None
+        self,
+        chunk_map: Callable[[Chunk], Any],
+        label: str,
+        advance: Advance | None = None,
+        kept: Pass | None = None,
     ) -> Any:
-        """Add up what `chunk_map` makes of every chunk, where the chunks are."""
+        """Add up what `chunk_map` makes of every chunk, where the chunks are.
+
+        Sums of some partitions are `kept` meanwhile, and those that were are gone on from.
+        """
         work = Work(chunk_map, self.prepare, self.targets, self.dtype, self.chunk_size)
-        found = self.run(work, self.partitions, label, advance)
+
+        def run(partitions: Sequence[Partition]) -> Counted:
+            return self.run(work, partitions, label, advance)
+
+        if kept is None:
+            found = run(self.partitions)
+        else:
+            found = summed_in_rounds(run, self.partitions, kept, advance)
         n_rows, sums = found.n_rows, found.sums
         if sums is None:
             raise ValueError(

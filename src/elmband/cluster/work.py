@@ -1,17 +1,19 @@
 """What a worker does: add up what a chunk map makes of the rows of a few partitions.
 
-Nothing here knows of Dask. A task is one call of :func:`partition_sum`, wherever that runs; its
+Nothing here needs Dask. A task is one call of :func:`partition_sum`, wherever that runs; its
 result is as small as the sums are, however many rows there were.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
 from elmband import engine
 from elmband._arrays import cast
+from elmband.cluster.allocator import memory_kept
 from elmband.moments import Chunk
 from elmband.scaling import Scaling
 
@@ -64,9 +66,18 @@ class Work:
     dtype: Any
     chunk_size: int
 
+    def __dask_tokenize__(self) -> str:
+        """Spare Dask from packing matrices to tell it apart: its key is unique."""
+        return "work"
+
     def __call__(self, chunk: Chunk) -> Any:
         """Return what a chunk adds to the sums."""
         return self.chunk_map(self.ready(chunk))
+
+    def parts(self, partition: Partition) -> Iterator[tuple[int, Any]]:
+        """Yield how many rows each chunk of a partition has, and what it adds."""
+        for chunk in partition.chunks(self.chunk_size):
+            yield int(chunk.X.shape[0]), self(chunk)
 
     def ready(self, chunk: Chunk) -> Chunk:
         """Return raw rows as they are learned from."""
@@ -83,13 +94,23 @@ def partition_sum(work: Work, partitions: Iterable[Partition]) -> Counted:
     Memory holds one chunk at a time, or what a partition itself needs to make one.
     """
     n_rows, sums = 0, None
-    with engine.alone():
+    with memory_kept(), engine.alone():
         for partition in partitions:
-            for chunk in partition.chunks(work.chunk_size):
-                n_rows += int(chunk.X.shape[0])
-                more = work(chunk)
+            for count, more in work.parts(partition):
+                n_rows += count
                 sums = more if sums is None else engine.plus(sums, more)
     return Counted(n_rows, sums)
+
+
+def evenly(partitions: Sequence[Partition], most: int) -> list[tuple[Partition, ...]]:
+    """Cut partitions into `most` groups of neighbours, or fewer, as equal as can be.
+
+    Unequal ones would let some workers wait for others at the end of every pass.
+    """
+    n = len(partitions)
+    count = max(min(most, n), 1)
+    bounds = (n * k // count for k in range(count + 1))
+    return [tuple(partitions[start:stop]) for start, stop in pairwise(bounds)]
 
 
 def added(parts: Iterable[Counted]) -> Counted:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from elmband._arrays import Array
@@ -36,16 +36,6 @@ class Spread(NamedTuple):
     client: Any
 
 
-def trained_on(estimator: BaseEstimator, X: Any, client: Any) -> Any:
-    """Return what to train on: X itself, or with the client whose workers read it."""
-    if is_dask(X) and is_classifier(estimator):
-        raise ValueError(
-            "X is a Dask collection, which regressors learn from; give a classifier files, as in "
-            "fit(scan(...), client=client)."
-        )
-    return spread(X, client)
-
-
 def spread(X: Any, client: Any) -> Any:
     """Return X itself, or with the client whose workers read it."""
     if client is None:
@@ -59,13 +49,13 @@ def spread(X: Any, client: Any) -> Any:
 
 
 def scan_on_workers(
-    rows: Spread, prepare: Prepare, dtype: Any, chunk_size: int | None
+    rows: Spread, prepare: Prepare, dtype: Any, chunk_size: int | None, *, features: bool = True
 ) -> ClusterRows:
     """Return the rows of a scan to be read by workers, in every pass."""
     scan, client = rows
     run = runner_of(client)
     return ClusterRows(
-        partitions=scan_partitions(scan),
+        partitions=scan_partitions(scan, features=features),
         run=run,
         like=np.empty((0, scan.n_features), scan.dtype),
         dtype=dtype,
@@ -145,5 +135,4 @@ __all__ = [
     "refuse_on_cluster",
     "scan_on_workers",
     "spread",
-    "trained_on",
 ]

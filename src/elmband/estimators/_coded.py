@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -14,7 +15,9 @@ from sklearn.utils.validation import check_array, column_or_1d
 from elmband import engine
 from elmband._arrays import place, to_numpy
 from elmband.classes import Classes, ClassWeight, LabelCounts, Labels
+from elmband.cluster import is_dask, label_rows, numbered, one_column
 from elmband.device import DeviceRows
+from elmband.estimators._clusters import Spread, scan_on_workers
 from elmband.estimators._growing import GrowingModel
 from elmband.estimators._scans import scan_rows
 from elmband.moments import Chunk
@@ -38,7 +41,7 @@ class CodedModel(GrowingModel):
         return self._classes.labels
 
     def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
-        if isinstance(X, Scan) or y is None:
+        if isinstance(X, Scan) or y is None or is_dask(X):
             return super()._training(X, y, weight, groups)
         y = labels_of(y)
         self._classes = self._found(y, weight)
@@ -47,6 +50,33 @@ class CodedModel(GrowingModel):
             y = np.where(np.isin(y, self.classes_), y, self.classes_[0])
         rows, left_together = super()._training(X, *self._coded(y, weight), groups)
         return self._weighed(rows), left_together
+
+    def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
+        y = one_column(y)
+        if y.ndim == 2:
+            self._classes = self._columns(int(y.shape[1]))
+        else:
+            labels = label_rows(y, weight, labels_in_block)
+            found = engine.total(labels, _counted, "classes")
+            self._classes = Classes.counted(found, self.class_weight)
+            y = self._numbered(y, some=weight is not None)
+        rows = super()._training_collection(X, y, weight, groups)
+        self._single_output = self._classes.single_output
+        return rows
+
+    def _prepare_block(self, chunk: Chunk) -> Chunk:
+        if self._classes.multilabel:
+            return self._prepare(chunk)
+        return self._classes.prepare(chunk._replace(Y=self._labels_at(chunk.Y)))
+
+    def _numbered(self, y: Any, *, some: bool = False) -> Any:
+        """Return the places of labels of a Dask collection; with `some`, others may weigh none."""
+        return numbered(y, partial(_places, classes=self._classes, some=some))
+
+    def _labels_at(self, places: Any) -> Labels:
+        """Return the labels again."""
+        labels: Labels = self.classes_[places.astype(np.int64)]
+        return labels
 
     def _weighed(self, rows: Rows) -> Rows:
         """Note what a single row of each class weighs: leaving it out takes all of that away."""
@@ -121,17 +151,23 @@ class CodedModel(GrowingModel):
     def _n_targets(self) -> int:
         return len(self.classes_) if self._classes.multilabel else 1
 
-    def _note_targets(self, scan: Scan) -> None:
+    def _note_targets(self, rows: Scan | Spread) -> None:
+        scan = rows.scan if isinstance(rows, Spread) else rows
         if scan.n_outputs > 1:
             self._classes = self._columns(scan.n_outputs)
         elif self._declared is not None:
             self._classes = Classes.named(self._declared, self.class_weight)
         else:
-            rows = scan_rows(scan, lambda chunk: chunk, np.float64, self.chunk_size)
-            found = engine.total(rows, _counted, "classes")
+            found = engine.total(self._targets_of(rows), _counted, "classes")
             found = LabelCounts(self._named(found.labels), found.counts)
             self._classes = Classes.counted(found, self.class_weight)
         self._single_output = self._classes.single_output
+
+    def _targets_of(self, rows: Scan | Spread) -> Rows:
+        """Return the rows of a scan for a look at their targets."""
+        if isinstance(rows, Spread):
+            return scan_on_workers(rows, _as_it_is, np.float64, self.chunk_size, features=False)
+        return scan_rows(rows, _as_it_is, np.float64, self.chunk_size)
 
     def _prepare(self, chunk: Chunk) -> Chunk:
         return self._classes.prepare(chunk._replace(Y=self._named(chunk.Y)))
@@ -144,8 +180,33 @@ class CodedModel(GrowingModel):
         return codes if levels is None else np.asarray(levels)[codes.astype(np.int64)]
 
 
+def _as_it_is(chunk: Chunk) -> Chunk:
+    return chunk
+
+
 def _counted(chunk: Chunk) -> LabelCounts:
     return LabelCounts.of(to_numpy(chunk.Y)[:, 0], chunk.s)
+
+
+def labels_in_block(y: Any) -> Labels:
+    """Check the labels (n,) of one block of a Dask collection, whatever those of others are."""
+    labels = np.asarray(y)
+    if labels.dtype.kind == "O":
+        labels = _of_one_type(labels)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y holds missing or infinite labels; fill them in")
+    return labels
+
+
+def _places(y: Any, classes: Classes, *, some: bool) -> Any:
+    """Return the places of labels among classes, (n,) of float.
+
+    With `some`, a label that is none of them is one of rows that weigh nothing and are left out.
+    """
+    labels = labels_in_block(y)
+    if some:
+        labels = np.where(np.isin(labels, classes.labels), labels, classes.labels[0])
+    return classes.positions(labels).astype(np.float64)
 
 
 def labels_of(y: Any) -> Labels:

@@ -31,7 +31,7 @@ from elmband.estimators._clusters import (
     lazy_result,
     refuse_on_cluster,
     scan_on_workers,
-    trained_on,
+    spread,
 )
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS, PlacedModel
 from elmband.estimators._scans import (
@@ -151,8 +151,8 @@ class PointModel(PlacedModel):
         `client`, a `distributed.Client` or any `concurrent.futures.Executor`, its workers read
         the files of a scan.
         """
-        with followed(self, X, checkpoint), precisely(check_precision(self.precision)):
-            self._fit(trained_on(self, X, client), y, sample_weight, groups)
+        with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
+            self._fit(spread(X, client), y, sample_weight, groups)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
@@ -160,7 +160,7 @@ class PointModel(PlacedModel):
         specs = self._specs()
         rows, labels = self._training(X, y, sample_weight, groups)
         if specs is not None and len(specs) == 1 and labels is None:
-            with keeping(rows):
+            with keeping(rows, passes=2):
                 mean = self._fit_layer(rows, specs[0], rule)
             self._learn(lambda: mean.left_out(mean.some_rows(self._seed)))
         elif self.selection is not None:
@@ -261,7 +261,7 @@ class PointModel(PlacedModel):
         self.target_transform_ = transform_of(self.target_transform)
         if self.chunk_size is not None:
             check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        self._note_targets(scan)
+        self._note_targets(rows)
         if isinstance(rows, Spread):
             refuse_on_cluster(device=self.device)
             self._device = None
@@ -278,7 +278,7 @@ class PointModel(PlacedModel):
         self._seed = engine.seed_of_job(draw_seed(self.random_state))
         self._dtype = product_dtype(np.empty(0, found.form.dtype), check_precision(self.precision))
         self.target_transform_ = transform_of(self.target_transform)
-        return collection_rows(found, self._prepare, self._dtype, self.chunk_size)
+        return collection_rows(found, self._prepare_block, self._dtype, self.chunk_size)
 
     @property
     def encoder_(self) -> TableEncoder | None:
@@ -292,13 +292,17 @@ class PointModel(PlacedModel):
         """How many targets a scan must have."""
         return int(self._targets.mean.shape[0])
 
-    def _note_targets(self, scan: Scan) -> None:
+    def _note_targets(self, rows: Scan | Spread) -> None:
         """Note what the targets of a scan to train on are like."""
-        self._single_output = scan.single_output
+        self._single_output = (rows.scan if isinstance(rows, Spread) else rows).single_output
 
     def _prepare(self, chunk: Chunk) -> Chunk:
         """Return rows read from a scan as they are learned from."""
         return chunk._replace(Y=self.target_transform_.forward(chunk.Y))
+
+    def _prepare_block(self, chunk: Chunk) -> Chunk:
+        """Return rows of a Dask collection as they are learned from."""
+        return self._prepare(chunk)
 
     def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         with engine.calm(spec.n_neurons):

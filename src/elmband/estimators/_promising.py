@@ -9,9 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 from elmband import engine
 from elmband._arrays import to_numpy
 from elmband.classes import Labels
+from elmband.cluster import one_column
 from elmband.estimators._abstaining import Abstaining
+from elmband.estimators._clusters import (
+    Spread,
+    check_collection,
+    held_out_on_cluster,
+    is_dask,
+)
 from elmband.estimators._request import WISHES
-from elmband.estimators._scans import check_targets, refuse_beside_scan
+from elmband.estimators._scans import check_new_scan, check_targets, refuse_beside_scan
 from elmband.estimators._thresholds import Known, Thresholds
 from elmband.estimators._validate import check_chunk_size, check_levels
 from elmband.moments import Chunk
@@ -123,7 +130,12 @@ class Promising(Abstaining):
     def _labelled(
         self, X: Any, y: Any, method: str, function: Callable[[Chunk], Any], weight: Any = None
     ) -> Iterator[Any]:
-        """Yield what `function` makes of blocks of rows with known labels."""
+        """Yield what `function` makes of blocks of rows with known labels.
+
+        Rows on a cluster are evaluated there, and give one sum.
+        """
+        if method == "evaluate" and (is_dask(X) or isinstance(X, Spread)):
+            return iter([self._summed(X, y, function, weight)])
         X = self._new_rows(X, method)
         self._check_fresh()
         if isinstance(X, Scan):
@@ -143,6 +155,25 @@ class Promising(Abstaining):
         parts = chunk_slices(n, size)
         chunks = (Chunk(X[p, :], labels[p], None if s is None else s[p]) for p in parts)
         return engine.on_chunks(function, chunks)
+
+    def _summed(self, X: Any, y: Any, function: Callable[[Chunk], Any], weight: Any) -> Any:
+        """Return what `function` adds up to over the rows of a cluster."""
+        check_is_fitted(self)
+        self._check_fresh()
+        if isinstance(X, Spread):
+            refuse_beside_scan(y=y, sample_weight=weight)
+            check_new_scan(self, X.scan)
+            check_targets(self, X.scan, 1)
+        else:
+            check_collection(self, X, reset=False)
+            y = self._numbered(one_column(y))
+        rows = held_out_on_cluster(X, y, weight, 1, self.chunk_size)
+        label = self._named if isinstance(X, Spread) else self._labels_at
+
+        def chunk_map(chunk: Chunk) -> Any:
+            return function(chunk._replace(Y=label(chunk.Y)[:, 0]))
+
+        return engine.total(rows, chunk_map)
 
     def _known(self, y: Any) -> Labels:
         if y is None:

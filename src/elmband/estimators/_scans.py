@@ -73,6 +73,15 @@ def check_new_scan(estimator: BaseEstimator, scan: Scan) -> None:
                 )
 
 
+def refuse_left_out(scan: Scan) -> None:
+    """Refuse to predict rows of which some may be left out."""
+    if scan.leaves_rows_out:
+        raise ValueError(
+            "Rows to predict have no weights: rows of weight 0 would be missing from the result. "
+            "Leave weight= out of the scan."
+        )
+
+
 def check_targets(estimator: BaseEstimator, scan: Scan, n_outputs: int) -> None:
     """Refuse a scan to be judged by that has not as many targets as the model."""
     if scan.n_outputs != n_outputs:
@@ -135,7 +144,9 @@ def draw_seed(random_state: Any) -> int:
 
 
 @contextmanager
-def followed(estimator: Any, X: Any, checkpoint: str | Path | None) -> Iterator[None]:
+def followed(
+    estimator: Any, X: Any, checkpoint: str | Path | None, client: Any = None
+) -> Iterator[None]:
     """Show the progress of a fit, and keep its sums in the folder `checkpoint`."""
     verbose = estimator.verbose
     if verbose not in (True, False, "auto"):
@@ -144,7 +155,9 @@ def followed(estimator: Any, X: Any, checkpoint: str | Path | None) -> Iterator[
     if checkpoint is not None:
         if not isinstance(X, Scan):
             raise ValueError("checkpoint is for fits on a scan; arrays are soon summed again.")
-        kept = Checkpoint(checkpoint, _fingerprint(estimator, X), draw_seed(estimator.random_state))
+        # Chunks are counted here, partitions where workers read.
+        fingerprint = _fingerprint(estimator, X, "here" if client is None else "workers")
+        kept = Checkpoint(checkpoint, fingerprint, draw_seed(estimator.random_state))
     with shown(verbose, X.nbytes if isinstance(X, Scan) else None) as bar:
         with engine.running(engine.Job(bar, kept)):
             yield
@@ -152,8 +165,8 @@ def followed(estimator: Any, X: Any, checkpoint: str | Path | None) -> Iterator[
             kept.remove()
 
 
-def _fingerprint(estimator: Any, scan: Scan) -> str:
-    """Return what tells a fit from another: rows, parameters and versions."""
+def _fingerprint(estimator: Any, scan: Scan, where: str) -> str:
+    """Return what tells a fit from another: rows, how they are cut, parameters and versions."""
     parameters = {
         name: described(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -161,7 +174,8 @@ def _fingerprint(estimator: Any, scan: Scan) -> str:
     }
     seed = estimator.random_state if isinstance(estimator.random_state, Integral) else "random"
     versions = metadata.version("elmband"), np.__version__
-    text = f"{type(estimator).__name__}{parameters}{seed}{versions}{scan.fingerprint()}"
+    rows = where, scan.chunk_size, scan.fingerprint()
+    text = f"{type(estimator).__name__}{parameters}{seed}{versions}{rows}"
     return sha256(text.encode()).hexdigest()
 
 
@@ -195,11 +209,7 @@ def in_blocks(parts: Iterator[Array], function: BlockMap, result: Result) -> Any
 def blocks_of(X: Any, chunk_size: int, scan_size: int | None = None) -> Iterator[Array]:
     """Yield the features of an array or a scan in blocks of rows, a scan's own by default."""
     if isinstance(X, Scan):
-        if X.leaves_rows_out:
-            raise ValueError(
-                "Rows to predict have no weights: rows of weight 0 would be missing from the "
-                "result. Leave weight= out of the scan."
-            )
+        refuse_left_out(X)
         return (chunk.X for chunk in X.chunks(scan_size))
     return (X[part, :] for part in chunk_slices(X.shape[0], chunk_size))
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from elmband._arrays import Array, Precision, double, namespace, to_numpy
 from elmband.classes import ClassWeight
 from elmband.estimators._coded import CodedModel
+from elmband.estimators._elsewhere import written_elsewhere
 from elmband.estimators._validate import check_alpha
 from elmband.left_out import LeftOut
 from elmband.mean import MeanModel, SelectionMethod
@@ -117,21 +118,29 @@ precision, chunk_size, device, random_state, verbose
             )
         return (Probability.fit(decisions, np.argmax(codes, axis=1), s),)
 
-    def decision_function(self, X: Any, *, out: str | Path | None = None) -> Any:
+    def decision_function(
+        self, X: Any, *, out: str | Path | None = None, client: Any = None
+    ) -> Any:
         """Return ŷ on the scale of ±1: (n,) for two classes, else (n, n_classes).
 
-        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file.
+        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
+        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
+        if client is not None:
+            return written_elsewhere(self, X, client, out, "decision_function", {})
         columns = self._names("decision")
         return self._streamed(X, "decision_function", self._means, columns, out)
 
-    def predict(self, X: Any, *, out: str | Path | None = None) -> Any:
+    def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the label of every row, or columns of 0 and 1 where there are several.
 
         X is an array or a scan. A file name `out` streams numeric labels to a .parquet, .npy, .h5,
-        .csv or .arrow file, and returns its path.
+        .csv or .arrow file, and returns its path. With a `client`, its workers read the files of
+        a scan and write labels of any kind to a folder `out` of Parquet files.
         """
         check_is_fitted(self)
+        if client is not None:
+            return written_elsewhere(self, X, client, out, "predict", {})
         if out is None:
             return self._streamed(X, "predict", self._labels, [], None)
         if self.classes_.dtype.kind not in "iufb":
@@ -146,12 +155,15 @@ precision, chunk_size, device, random_state, verbose
         """Return labels as files hold them, which is in float64."""
         return to_numpy(self._labels(X)).astype(np.float64)
 
-    def predict_proba(self, X: Any, *, out: str | Path | None = None) -> Any:
+    def predict_proba(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the probability of every class, (n, n_classes).
 
         Where rows have several labels, the probability of each of them. A file name `out` streams
-        the result to a file.
+        the result to a file. With a `client`, its workers read the files of a scan and write to a
+        folder `out` of Parquet files.
         """
+        if client is not None:
+            return written_elsewhere(self, X, client, out, "predict_proba", {})
         columns = [f"probability_{label}" for label in getattr(self, "classes_", [])]
         return self._streamed(X, "predict_proba", self._shares, columns, out)
 

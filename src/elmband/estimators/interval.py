@@ -3,10 +3,10 @@
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from elmband.estimators._intervals import IntervalModel
-from elmband.estimators._narrow import NarrowAnswers
+from elmband.estimators._spreading import SpreadIntervals
 
 
-class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, NarrowAnswers, IntervalModel):
+class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, SpreadIntervals, IntervalModel):
     """Extreme Learning Machine whose every prediction carries its own interval.
 
     A first model predicts the mean, a second one the variance of the noise, from residuals of the

@@ -1,7 +1,11 @@
 """The point model: random hidden layers with ridge output layers."""
 
+from pathlib import Path
+from typing import Any
+
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from elmband.estimators._elsewhere import written_elsewhere
 from elmband.estimators._growing import GrowingModel
 
 
@@ -91,3 +95,14 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
     >>> model.predict(data.X[:3]).shape
     (3,)
     """
+
+    def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
+        """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
+
+        With a `target_transform` it is the median. A file name `out` streams the result to a
+        .parquet, .npy, .h5, .csv or .arrow file, and returns its path. With a `client`, its
+        workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        if client is not None:
+            return written_elsewhere(self, X, client, out, "predict", {})
+        return super().predict(X, out=out)

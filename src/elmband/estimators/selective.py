@@ -5,14 +5,14 @@ from typing import Any, Literal
 from elmband._arrays import Precision
 from elmband.classes import ClassWeight
 from elmband.confidence import Rule
-from elmband.estimators._deciding import Deciding
+from elmband.estimators._spreading import SpreadDecisions
 from elmband.estimators.classifier import ELMClassifier
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.progress import Verbose
 
 
-class ELMSelectiveClassifier(Deciding):
+class ELMSelectiveClassifier(SpreadDecisions):
     """Extreme Learning Machine that answers only the rows it is certain of.
 
     An interval model is trained on classes as ±1. Its interval tells for every row how certain

@@ -68,10 +68,10 @@ def study(name: str, cases: Sequence[Case], settings: Settings) -> Result:
     """Fit both modes on every set, measure and draw them."""
     rows: list[Row] = []
     drawn: dict[str, list[Estimate]] = {mode: [] for mode in MODES}
-    for case in cases:
+    for number, case in enumerate(cases):
         data = case.data(settings.seed)
         for mode, make in MODES.items():
-            settings.tell(f"{case.title}, {mode}")
+            settings.tell(f"{case.title}, {mode}", number / len(cases))
             model = make(settings.seed).fit(data.X, data.y)
             rows.append(measured(mode, case, model, settings.seed))
             drawn[mode].append(estimate(model))

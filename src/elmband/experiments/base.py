@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from elmband.datasets.catalogue import CONCRETE, PLASMA, POWERPLANT
+from elmband.datasets.places import located
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -30,8 +33,12 @@ def percent(share: float, digits: int = 1) -> str:
     return "unknown" if np.isnan(share) else f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
-def _silent(_: str) -> None:
+def _silent(_: str, __: float) -> None:
     pass
+
+
+def _nothing(_: "Settings") -> float:
+    return 0.0
 
 
 @dataclass(frozen=True)
@@ -45,36 +52,58 @@ class Settings:
     quick : bool
         Fewer splits, rows and steps, to see that all of it runs.
     data : Path or None
-        Folder with the real data sets.
+        Folder with the real data sets; None takes the one that ``ELMBAND_DATA`` names.
+    download : bool
+        Whether to fetch data sets that neither the folder nor the cache has.
     photos : Path or None
         Folder with the folders ``images`` and ``masks``.
     pixels : int
         Rows to take from the photos, half of them for the test.
+    scratch : Path or None
+        Where large files may lie for a while; None takes the system's place for them.
     tell : callable
-        Called with a few words whenever a part of the work begins.
+        Called with a few words whenever a part of the work begins, and with the share of the
+        experiment's work that is done by then.
     """
 
     seed: int = 0
     quick: bool = False
     data: Path | None = None
+    download: bool = False
     photos: Path | None = None
     pixels: int = 200_000
-    tell: Callable[[str], None] = field(default=_silent, compare=False)
+    scratch: Path | None = None
+    tell: Callable[[str, float], None] = field(default=_silent, compare=False)
 
     def missing(self, need: Need | None) -> str | None:
-        """Return what an experiment lacks and how to give it, or None."""
+        """Return what an experiment lacks and how to give it, or None; fetch it if asked to."""
         if need is None:
             return None
         folder = self.data if need == "data" else self.photos
-        if folder is None:
-            return _ABSENT[need]
-        if not folder.is_dir():
+        if folder is not None and not folder.is_dir():
             return f"{folder} is not a folder; {_ABSENT[need]}"
-        return None
+        if need == "photos":
+            return _ABSENT[need] if folder is None else None
+        return self._missing_data()
+
+    def _missing_data(self) -> str | None:
+        try:
+            lacking = [
+                entry.name
+                for entry in (CONCRETE, PLASMA, POWERPLANT)
+                if located(entry.name, entry.file, entry.source, self.data, fetch=self.download)
+                is None
+            ]
+        except (OSError, ValueError) as error:
+            return str(error)
+        return f"Not at hand: {', '.join(lacking)}; {_ABSENT['data']}" if lacking else None
 
 
 _ABSENT: dict[Need, str] = {
-    "data": "let ELMBAND_DATA name the folder with the real data sets.",
+    "data": (
+        "name the folder with the real data sets with --data or ELMBAND_DATA, or let --download "
+        "fetch them."
+    ),
     "photos": "name a folder that holds the folders images and masks with --photos.",
 }
 
@@ -118,6 +147,9 @@ class Experiment:
         From settings to the result.
     need : "data", "photos" or None
         What has to be given.
+    seconds : callable
+        From settings to what it takes on two cores of a small machine: the time left is told by
+        this, and by how the machine at hand compares.
     """
 
     name: str
@@ -127,3 +159,4 @@ class Experiment:
     why: str
     run: Callable[[Settings], Result]
     need: Need | None = None
+    seconds: Callable[[Settings], float] = _nothing

@@ -14,7 +14,12 @@ PUBLISHED, DEFAULT = "published mode", "elmband's defaults"
 def published(neurons: Any, seed: int, **options: Any) -> Any:
     """Return the published algorithm: least squares on squared residuals, normal quantiles."""
     return ELMIntervalRegressor(
-        neurons, noise="squared", calibration="gaussian", random_state=seed, **options
+        neurons,
+        noise="squared",
+        calibration="gaussian",
+        random_state=seed,
+        verbose=False,
+        **options,
     )
 
 
@@ -25,7 +30,7 @@ def artificial(seed: int) -> Any:
 
 def default(seed: int) -> Any:
     """Return elmband's own model as it comes."""
-    return ELMIntervalRegressor(random_state=seed)
+    return ELMIntervalRegressor(random_state=seed, verbose=False)
 
 
 MODES: dict[str, Callable[[int], Any]] = {PUBLISHED: artificial, DEFAULT: default}

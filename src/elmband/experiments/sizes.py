@@ -19,4 +19,5 @@ EXPERIMENT = Experiment(
         "touches zero, and correct the multiplier by rows left out."
     ),
     run=runner("sizes", (Case(100), Case(1000))),
+    seconds=lambda _: 0.7,
 )

@@ -1,43 +1,36 @@
-"""Experiment 8: skin pixels, and the true and false positives of the most confident part."""
+"""Experiment 8: skin pixels, and the true and false positives of the most confident part.
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
+Pixels are written to files and read in chunks, so that memory does not grow with their number but
+for some 150 bytes of each test pixel, which ranking them takes.
+"""
+
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elmband import ELMSelectiveClassifier
 from elmband.display import ConfidentRatesDisplay, new_figure
+from elmband.experiments.apart import keep_apart
 from elmband.experiments.base import Experiment, Floats, Result, Row, Settings, percent
+from elmband.experiments.halves import INPUTS, Halves, pixels, rows_of, targets_of
 from elmband.experiments.models import published
 from elmband.metrics import confident_rates
 from elmband.metrics.answered import first_reaching
-from elmband.pixels import write_pixels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WINDOW = 7
-INPUTS = 3 * WINDOW**2
 NEURONS = {"linear": INPUTS, "sigmoid": 200}
 SHARES = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 1.0)
-FEW_PIXELS = 6_000
+FEW_PIXELS, MOST_POINTS, NEARLY_ALL = 6_000, 20_000, 0.9
 BY_ROW, BY_PHOTO = "random halves", "split by photo"
-PER_SAMPLE, UNIFORM, DEFAULT = (
+PER_SAMPLE, UNIFORM, SAME, DEFAULT = (
     "published mode, per-sample",
     "published mode, uniform",
-    "elmband's classifier",
+    "elmband's classifier, same neurons",
+    "elmband's defaults",
 )
-
-Pixels = NDArray[np.float32]
-
-
-class Halves(NamedTuple):
-    """Pixels to train on and to judge by, the target in the last column."""
-
-    train: Pixels
-    test: Pixels
 
 
 class Answers(NamedTuple):
@@ -47,91 +40,87 @@ class Answers(NamedTuple):
     confidence: Floats
 
 
+def size(settings: Settings) -> int:
+    """Return the number of pixels."""
+    return min(FEW_PIXELS, settings.pixels) if settings.quick else settings.pixels
+
+
 def run(settings: Settings) -> Result:
     """Train on both kinds of halves, and rank the test pixels by each rule."""
-    n = min(FEW_PIXELS, settings.pixels) if settings.quick else settings.pixels
     rows: list[Row] = []
     curves: dict[str, dict[str, Any]] = {}
-    for name in (BY_ROW, BY_PHOTO):
-        settings.tell(f"{name}: pixels")
-        halves = pixels(settings, n, by_photo=name == BY_PHOTO)
+    for number, name in enumerate((BY_ROW, BY_PHOTO)):
+        settings.tell(f"{name}: pixels", number / 2)
         curves[name] = {}
-        y = halves.test[:, -1].astype(np.float64)
-        for rule, answers in answered(halves, settings, name).items():
-            found = confident_rates(y, answers.label, answers.confidence)
-            curves[name][rule] = found
-            accuracy = float(np.mean(answers.label == y))
-            rows += measured(name, rule, len(halves.train), accuracy, found)
+        with pixels(settings, size(settings), by_photo=name == BY_PHOTO) as halves:
+            y = targets_of(halves.test)
+            for rule, answers in answered(halves, settings, name, number / 2):
+                found = confident_rates(y, answers.label, answers.confidence)
+                curves[name][rule] = thinned(found)
+                rows += measured((name, rule), len(rows_of(halves.train)), y, answers, found)
     return Result({"skin": rows}, {"skin": draw(curves)}, tuple(sentences(rows)))
 
 
-def pixels(settings: Settings, n: int, *, by_photo: bool) -> Halves:
-    """Draw pixels, half of each class, in halves by photo or at random."""
-    assert settings.photos is not None
-    images, masks = settings.photos / "images", settings.photos / "masks"
-    with TemporaryDirectory() as folder:
-        one, other = Path(folder, "one.npy"), Path(folder, "other.npy")
-        options: Any = {"split": 0.5, "test_out": other} if by_photo else {}
-        write_pixels(
-            images,
-            masks,
-            one,
-            n_rows=n,
-            balance="balanced",
-            window=WINDOW,
-            random_state=settings.seed,
-            verbose=False,
-            **options,
-        )
-        if by_photo:
-            return Halves(np.load(one), np.load(other))
-        rows = np.load(one)
-    order = np.random.default_rng(settings.seed).permutation(len(rows))
-    train, test = np.split(order, [len(rows) // 2])
-    return Halves(rows[train], rows[test])
+def answered(
+    halves: Halves, settings: Settings, name: str, done: float = 0.0
+) -> Iterator[tuple[str, Answers]]:
+    """Yield the answers of the published model by both rules, and those of our classifiers.
+
+    One rule after the other, as those of millions of pixels need some room.
+    """
+    train, test = rows_of(halves.train), rows_of(halves.test)
+    settings.tell(f"{name}: published mode, {len(train):,} rows", done + 0.06)
+    model = published(NEURONS, settings.seed).fit(train)
+    mean, interval = model.predict(test, confidence_level=0.95)
+    label, width = np.where(mean > 0, 1.0, -1.0), interval[:, 1] - interval[:, 0]
+    del interval
+    yield PER_SAMPLE, Answers(label, np.abs(mean) / width)
+    yield UNIFORM, Answers(label, np.abs(mean))
+    del mean, label, width
+    options: dict[str, Any] = {SAME: {"n_neurons": NEURONS}, DEFAULT: {}}
+    for rule, part in ((SAME, 0.1), (DEFAULT, 0.15)):
+        settings.tell(f"{name}: {rule}, {len(train):,} rows", done + part)
+        ours = ELMSelectiveClassifier(
+            coverage=0.1, random_state=settings.seed, verbose=False, **options[rule]
+        ).fit(train)
+        label = np.asarray(ours.predict(test), np.float64)
+        yield rule, Answers(label, np.asarray(ours.confidence(test), np.float64))
 
 
-def answered(halves: Halves, settings: Settings, name: str) -> dict[str, Answers]:
-    """Return the answers of the published model by both rules, and those of our classifier."""
-    X, y, X_test = halves.train[:, :INPUTS], halves.train[:, -1], halves.test[:, :INPUTS]
-    settings.tell(f"{name}: published mode, {len(X):,} rows")
-    model = published(NEURONS, settings.seed).fit(X, y)
-    mean = np.asarray(model.predict(X_test), dtype=np.float64)
-    low, high = np.asarray(model.predict_interval(X_test, confidence_level=0.95)).T
-    label = np.where(mean > 0, 1.0, -1.0)
-    settings.tell(f"{name}: elmband's classifier, {len(X):,} rows")
-    ours = ELMSelectiveClassifier(NEURONS, coverage=0.1, random_state=settings.seed).fit(X, y)
-    triage = ours.triage(X_test)
-    return {
-        PER_SAMPLE: Answers(label, np.abs(mean) / (high - low)),
-        UNIFORM: Answers(label, np.abs(mean)),
-        DEFAULT: Answers(np.asarray(triage.label, np.float64), np.asarray(triage.confidence)),
-    }
+def thinned(found: Any) -> Any:
+    """Return a curve with no more points than can be seen, the marked ones among them."""
+    marked = first_reaching(found.coverage, np.array(SHARES))
+    some = np.linspace(0, len(found.coverage) - 1, MOST_POINTS).astype(np.intp)
+    at = np.union1d(marked, some)
+    return found._replace(**{name: getattr(found, name)[at] for name in found._fields})
 
 
-def measured(name: str, rule: str, n: int, accuracy: float, found: Any) -> list[Row]:
+def measured(kind: tuple[str, str], n: int, y: Floats, answers: Answers, found: Any) -> list[Row]:
     """Return rates at each share of most confident rows."""
     places = first_reaching(found.coverage, np.array(SHARES))
+    order = np.argsort(-answers.confidence, kind="stable")
     return [
         {
-            "split": name,
-            "rule": rule,
+            "split": kind[0],
+            "rule": kind[1],
             "training_rows": n,
-            "accuracy": accuracy,
+            "accuracy": float(np.mean(answers.label == y)),
             "most_confident": share,
             "tpr": float(found.tpr[k]),
             "fpr": float(found.fpr[k]),
+            "called_not_skin": float(
+                np.mean(answers.label[order[: int(np.ceil(share * len(y)))]] < 0)
+            ),
         }
         for share, k in zip(SHARES, places, strict=True)
     ]
 
 
 def sentences(rows: list[Row]) -> list[str]:
-    """Return the false positives of the few most confident rows."""
+    """Return the false positives of the few most confident rows, and which class these are."""
+    few = [row for row in rows if row["most_confident"] == SHARES[0]]
     found = []
-    for row in rows:
-        if row["most_confident"] != SHARES[0]:
-            continue
+    for row in few:
         same = [r for r in rows if (r["split"], r["rule"]) == (row["split"], row["rule"])]
         rates = ", ".join(
             f"{percent(r['fpr'], 2)} of {percent(r['most_confident'], 0)}"
@@ -141,28 +130,62 @@ def sentences(rows: list[Row]) -> list[str]:
             f"{row['split'].capitalize()}, {row['rule']}: {percent(row['accuracy'])} of all pixels "
             f"right; false positives among the most confident: {rates}."
         )
-    return found
+    return [*found, of_which_class(few)]
 
 
-_LOOK = {PER_SAMPLE: ("#1d5fa8", "-"), UNIFORM: ("#1d5fa8", "--"), DEFAULT: ("#1f6b43", "-")}
+def of_which_class(few: list[Row]) -> str:
+    """Say in words of which class the most confident rows are, by each rule."""
+    shares: dict[str, list[float]] = {}
+    for row in few:
+        shares.setdefault(row["rule"], []).append(row["called_not_skin"])
+    nearly = [rule for rule, found in shares.items() if min(found) > NEARLY_ALL]
+    told = [
+        f"by {rule} {percent(min(found))} to {percent(max(found))}"
+        for rule, found in shares.items()
+        if rule not in nearly
+    ]
+    if nearly:
+        least = min(min(shares[rule]) for rule in nearly)
+        told.insert(
+            0,
+            f"almost all, {percent(least)} or more, by {'; '.join(nearly)}, so that few of them "
+            "could be false positives",
+        )
+    head = f"Of the {percent(SHARES[0], 0)} most confident pixels, these are called not skin"
+    return f"{head}: {'; '.join(told)}."
+
+
+_LOOK = {
+    PER_SAMPLE: ("#1d5fa8", "-"),
+    UNIFORM: ("#1d5fa8", "--"),
+    SAME: ("#1f6b43", "--"),
+    DEFAULT: ("#1f6b43", "-"),
+}
 
 
 def draw(curves: dict[str, dict[str, Any]]) -> "Figure":
     """Draw true against false positive rates, a panel for each kind of halves."""
     figure = new_figure(13, 6)
-    for ax, (name, found) in zip(figure.subplots(1, len(curves)), curves.items(), strict=True):
+    panels = list(zip(figure.subplots(1, len(curves)), curves.items(), strict=True))
+    texts = []
+    for ax, (name, found) in panels:
         for rule, rates in found.items():
             color, line = _LOOK[rule]
             display = ConfidentRatesDisplay(
                 rates.coverage, rates.tpr, rates.fpr, coverages=SHARES, name=rule
             )
             display.plot(ax=ax, color=color, linestyle=line, linewidth=1.4)
-            if rule != PER_SAMPLE:
+            if rule == PER_SAMPLE:
+                texts.append(display.texts_)
+            else:
                 # Three texts at nearly one place would be none.
                 for text in display.texts_:
                     text.remove()
         ax.margins(0.14, 0.09)
         ax.set_title(name, fontsize=11)
+    # Only now is it known where all lines are.
+    for (ax, _), of_panel in zip(panels, texts, strict=True):
+        keep_apart(ax, of_panel)
     return figure
 
 
@@ -179,8 +202,10 @@ EXPERIMENT = Experiment(
         "The photos of the paper cannot be had: these are yours, and may be harder or easier. "
         "Neighbouring pixels are nearly equal, so random halves of pixels leak from training to "
         "test, and only the split by photo tells what to expect of a new photo. The command "
-        "takes 200,000 pixels unless it is asked for more."
+        "takes 200,000 pixels unless it is asked for more. Pixels are read from files in chunks, "
+        "so that the strength of the ridge is chosen by generalised cross-validation."
     ),
     run=run,
     need="photos",
+    seconds=lambda settings: 12.0 + 1.2e-4 * size(settings),
 )

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elmband.datasets.catalogue import CONCRETE, PLANT_INPUTS, PLASMA, POWERPLANT, Entry
+from elmband.datasets.places import read_columns
+from elmband.datasets.table import chosen
 from elmband.experiments.base import Floats
 
 TRAINING_SHARE, LEVEL = 0.7, 0.9
@@ -22,14 +26,24 @@ class Published(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A task: its file in the data folder, its target and inputs, and the published row."""
+    """A task: its data set, its target and inputs, and the published row."""
 
     name: str
     title: str
-    file: str
+    entry: Entry
     target: str
     features: tuple[str, ...]
     published: Published
+
+    @property
+    def file(self) -> str:
+        """Its file in a folder with the real data sets."""
+        return self.entry.file
+
+    @property
+    def in_order(self) -> bool:
+        """Whether rows come one after the other in time, so that random splits leak."""
+        return self.entry.name == POWERPLANT.name
 
 
 class Split(NamedTuple):
@@ -41,96 +55,65 @@ class Split(NamedTuple):
     y_test: Floats
 
 
-_CONCRETE = (
-    "cement",
-    "blast_furnace_slag",
-    "fly_ash",
-    "water",
-    "superplasticizer",
-    "coarse_aggregate",
-    "fine_aggregate",
-    "age",
-)
-# The categories sex, smokstat and vituse are numbers here, as in the paper.
-_PLASMA = (
-    "age",
-    "sex",
-    "smokstat",
-    "quetelet",
-    "vituse",
-    "calories",
-    "fat",
-    "fiber",
-    "alcohol",
-    "cholesterol",
-    "betadiet",
-    "retdiet",
-)
-_PLANT = (
-    "gas_flow",
-    "turbine_valves_opening",
-    "superheater_spray_flow",
-    "gas_dampers",
-    "air_flow",
-)
-_PLANT_FILE = "powerplant/powerplant.csv"
-
 TASKS = {
     task.name: task
     for task in (
         Task(
             "concrete",
             "Concrete compressive strength",
-            "concrete/concrete.csv.gz",
+            CONCRETE,
             "compressive_strength",
-            _CONCRETE,
+            CONCRETE.columns[:-1],
             Published(91.59, 34.01, 92),
         ),
+        # The categories sex, smokstat and vituse are numbers here, as in the paper.
         Task(
             "plasma",
             "Plasma beta-carotene",
-            "plasma/plasma.csv",
+            PLASMA,
             "betaplasma",
-            _PLASMA,
+            PLASMA.columns[:-2],
             Published(92.63, 40.66, 36),
         ),
         Task(
             "pressure",
             "Steam pressure",
-            _PLANT_FILE,
+            POWERPLANT,
             "steam_pressure",
-            _PLANT,
+            PLANT_INPUTS,
             Published(93.33, 39.29, 27),
         ),
         Task(
             "temperature",
             "Main steam temperature",
-            _PLANT_FILE,
+            POWERPLANT,
             "main_steam_temperature",
-            _PLANT,
+            PLANT_INPUTS,
             Published(88.33, 18.38, 35),
         ),
     )
 }
 
 
-def load(task: Task, folder: Path) -> tuple[Floats, Floats]:
-    """Read the inputs and the target of a task."""
-    path = folder / task.file
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path} does not exist; let ELMBAND_DATA name the folder with the real data sets."
-        )
-    rows: Any = np.genfromtxt(path, delimiter=",", names=True, dtype=np.float64, encoding="utf-8")
-    columns = [rows[name] for name in (*task.features, task.target)]
-    if any(np.isnan(column).any() for column in columns):
-        raise ValueError(f"{path} holds values that are not numbers; mend the file.")
-    return np.column_stack(columns[:-1]), np.ascontiguousarray(columns[-1])
+def load(
+    task: Task, folder: Path | None = None, *, download: bool = False
+) -> tuple[Floats, Floats]:
+    """Read the inputs and the target of a task from the folder, the cache or its source."""
+    columns = read_columns(task.entry, folder, fetch=download)
+    return chosen(columns, task.features, task.target)
 
 
 def splits(X: Floats, y: Floats, count: int, seed: int) -> Iterator[Split]:
     """Yield random splits, 70 % of the rows for training."""
-    cut = int(TRAINING_SHARE * len(y))
     for k in range(count):
-        train, test = np.split(np.random.default_rng([seed, k]).permutation(len(y)), [cut])
-        yield Split(X[train], y[train], X[test], y[test])
+        yield _cut(X, y, np.random.default_rng([seed, k]).permutation(len(y)))
+
+
+def by_time(X: Floats, y: Floats) -> Split:
+    """Return the split of rows in order: the first 70 % for training, what comes after to judge."""
+    return _cut(X, y, np.arange(len(y)))
+
+
+def _cut(X: Floats, y: Floats, order: NDArray[np.intp]) -> Split:
+    train, test = np.split(order, [int(TRAINING_SHARE * len(y))])
+    return Split(X[train], y[train], X[test], y[test])

@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -47,10 +47,12 @@ def reproduce(
     experiments: Sequence[Experiment],
     settings: Settings,
     folder: Path,
-    on_begin: Callable[[Experiment], None] = lambda _: None,
+    on_begin: Callable[[int], None] = lambda _: None,
     on_done: Callable[[Done], None] = lambda _: None,
 ) -> list[Done]:
     """Run the experiments and write figures, tables and one page; return what was done.
+
+    `on_begin` is told the number of each experiment, from 0, `on_done` what became of it.
 
     Each file appears whole as soon as its experiment is finished, the page last. An experiment
     that lacks its data is left out with a sentence on the page; if all do, that is an error.
@@ -60,9 +62,11 @@ def reproduce(
     if all(lacking):
         raise ValueError(f"Nothing can be run: {lacking[0]}")
     folder.mkdir(parents=True, exist_ok=True)
+    # The system's place for temporary files may be memory, or small.
+    settings = replace(settings, scratch=settings.scratch or folder)
     done: list[Done] = []
-    for experiment, reason in zip(experiments, lacking, strict=True):
-        on_begin(experiment)
+    for number, (experiment, reason) in enumerate(zip(experiments, lacking, strict=True)):
+        on_begin(number)
         done.append(_run(experiment, settings, folder, reason))
         on_done(done[-1])
     facts = as_dict(done, settings)
@@ -106,8 +110,13 @@ def _as_dict(one: Done) -> dict[str, Any]:
         "skipped": one.skipped,
         "seconds": round(one.seconds, 2),
         "figures": [f"{name}.png" for name in result.figures] if result else [],
+        "inches": {f"{n}.png": _inches(f) for n, f in result.figures.items()} if result else {},
         "tables": _finite(result.tables) if result else {},
     }
+
+
+def _inches(figure: "Figure") -> list[float]:
+    return [float(side) for side in figure.get_size_inches()]
 
 
 def _finite(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """The published second stage: least squares on squared residuals."""
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal, Self
@@ -35,6 +36,9 @@ from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.rows import ArrayRows
 from elmband.sample import sampled
 from elmband.select import Selection
+
+# Mean of 1 - lev below which residuals are what rounding and a little γ leave of the noise.
+_LEAST_FREEDOM = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +141,7 @@ class SquaredNoise:
         problem = RidgeProblem(mean.rows, features or mean.features, hidden.n_neurons, mean.eps)
         sums = _second_pass(mean, features, problem)
         if mean.rows.in_memory:
+            _warn_interpolating(sums.rest.joined())
             squares = mean.rows.whole()._replace(Y=sums.residuals.joined() ** 2)
             problem = replace(problem, rows=ArrayRows.of(squares, mean.rows.chunk_size))
         else:
@@ -247,6 +252,19 @@ class SquaredNoise:
         s = xp.ones_like(e[:, 0]) if whole.s is None else whole.s
         outputs = range(e.shape[1])
         return tuple(output_scores(e[:, j], [variance[:, j]] * 3, s) for j in outputs)
+
+
+def _warn_interpolating(rest: Array) -> None:
+    """Say that residuals are too small to tell of noise, from 1 - lev of all rows, (n, m)."""
+    freedom = float(namespace(rest).mean(rest))
+    if freedom < _LEAST_FREEDOM:
+        warnings.warn(
+            f"The mean model all but passes through its {rest.shape[0]} training rows, so that "
+            "residuals do not show the noise and intervals may be far too narrow: take "
+            "fewer neurons, or alpha='auto'.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _squares(mean: MeanModel, features: FeatureMap | None, chunk: Chunk) -> Chunk:

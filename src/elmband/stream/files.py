@@ -68,7 +68,8 @@ def find_files(source: str | os.PathLike[str]) -> list[Path]:
     """Return the files that a path, a glob or a folder stands for, sorted by name."""
     path = Path(source).expanduser()
     if path.exists():
-        is_folder = path.is_dir() and kind_of(path) is None
+        # A folder of files may be named as they are: so others write parts of a table.
+        is_folder = path.is_dir() and kind_of(path) != "zarr"
         return _in_folder(path) if is_folder else [_known(path)]
     if not has_magic(str(path)):
         raise FileNotFoundError(f"{path} does not exist; check the name and the folder.")

@@ -1,30 +1,26 @@
 """Tables that are read chunk by chunk, again and again, and never held as a whole."""
 
 from collections.abc import Iterator
-from dataclasses import astuple
-from functools import cached_property
+from dataclasses import astuple, replace
 from itertools import islice
-from math import log2
 from typing import Any, Literal
 
-import numpy as np
-
-from elmband.encode import EncoderState, TableEncoder
+from elmband.encode import TableEncoder
 from elmband.encode.raw import RawRows
 from elmband.moments import Chunk
 from elmband.stream.blocks import Reader, kept, kept_rows
 from elmband.stream.checks import whole
-from elmband.stream.columns import select
-from elmband.stream.encoded import EncodedReader, RawReader, described_features, needed_columns
-from elmband.stream.fields import READ_BYTES, Part
+from elmband.stream.chosen import ChosenColumns
+from elmband.stream.encoded import RawReader, described_features
+from elmband.stream.fields import Part
 from elmband.stream.files import check_unchanged
 from elmband.stream.fingerprint import describe_part, describe_selection, digest
-from elmband.stream.layout import DType
-from elmband.stream.selection import Selection, check_dtype, check_part, features_dtype
+from elmband.stream.ranges import Reading, RowRange, cut
+from elmband.stream.selection import check_dtype, check_part
 from elmband.stream.sources import PartFunction, PartList
 
 
-class Scan:
+class Scan(ChosenColumns):
     """Rows of files, arrays or a function as chunks, which can be iterated again and again.
 
     Made by :func:`scan`, which describes the parameters. It holds no rows.
@@ -64,30 +60,6 @@ class Scan:
             raise ValueError(f"{self._source.title} has no rows; there is nothing to read.")
         return sum(known)
 
-    @cached_property
-    def _selection(self) -> Selection:
-        for part in self._source:
-            target, features, weight = self._chosen
-            if features is None:
-                features = needed_columns(part.layout, self._encoder)
-            raw = self._encoder is not None
-            return select(part.layout, target, features, weight, raw=raw)
-        raise ValueError(f"{self._source.title} has no rows; there is nothing to read.")
-
-    @property
-    def encoder(self) -> TableEncoder | None:
-        """The encoder that makes numbers of the features, or None."""
-        return self._encoder
-
-    @property
-    def _state(self) -> EncoderState | None:
-        """What the encoder knows, after a pass over the rows if it is not fitted yet."""
-        if self._encoder is None:
-            return None
-        if not hasattr(self._encoder, "state_"):
-            self._encoder.fit(self)
-        return self._encoder.state_
-
     def with_encoder(self, encoder: TableEncoder | None) -> "Scan":
         """Return a scan of the same columns with another encoder."""
         target, features, weight = self._chosen
@@ -102,38 +74,6 @@ class Scan:
         )
 
     @property
-    def n_features(self) -> int:
-        """Number of features, those that the encoder makes if there is one."""
-        state = self._state
-        return len(self._selection.features if state is None else state.names)
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of target columns, 0 without a target."""
-        return len(self._selection.targets)
-
-    @property
-    def single_output(self) -> bool:
-        """Whether the target is one column, not a list of columns."""
-        return self._selection.single_output
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the features, where they have names; those of an encoder always have."""
-        state = self._state
-        return self._selection.names(self._selection.features) if state is None else state.names
-
-    @property
-    def target_names(self) -> tuple[str, ...] | None:
-        """Names of the target columns, where they have names."""
-        return self._selection.names(self._selection.targets)
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether rows have weights."""
-        return self._selection.weight is not None
-
-    @property
     def leaves_rows_out(self) -> bool:
         """Whether chunks may lack rows: those of weight 0, and those without a target."""
         return self.has_weights or self._drops
@@ -141,17 +81,6 @@ class Scan:
     @property
     def _drops(self) -> bool:
         return self._missing_target == "drop" and self.n_outputs > 0
-
-    @property
-    def dtype(self) -> DType:
-        """Dtype of the features in chunks: float32 where it holds all values, else float64."""
-        state = self._state
-        return self._own_dtype if state is None else np.dtype(state.dtype)
-
-    @cached_property
-    def _own_dtype(self) -> DType:
-        layouts = [part.layout for part in self._source.parts] or [self._selection.layout]
-        return max(features_dtype(layout, self._selection) for layout in layouts)
 
     @property
     def n_rows(self) -> int | None:
@@ -168,14 +97,6 @@ class Scan:
         """Size of the files or arrays in bytes; None for a function."""
         sizes = [part.nbytes or 0 for part in self._source.parts]
         return sum(sizes) if sizes else None
-
-    @property
-    def chunk_size(self) -> int:
-        """Rows of a chunk: by default those whose features take about 4 MiB."""
-        if self._chunk_size is not None:
-            return self._chunk_size
-        rows = READ_BYTES / (self.n_features * self.dtype.itemsize)
-        return int(min(max(2 ** round(log2(rows)), 1024), 16384))
 
     def __iter__(self) -> Iterator[Chunk]:
         return self.chunks()
@@ -234,7 +155,7 @@ class Scan:
             skip, drop = self._place(size, start), 0
         else:
             skip, drop = 0, start
-        reader = self._reader(self._selection, lent=lent)
+        reader = self._reading.reader(lent=lent)
         filled = kept_rows(reader.chunks(self._parts(), size, skip * size))
         empty = start == 0
         for chunk in islice(filled, drop, None):
@@ -242,21 +163,37 @@ class Scan:
             yield chunk
         self._check_end(reader, empty=empty, complete=start == 0)
 
-    def _reader(self, selection: Selection, *, lent: bool = False) -> Reader:
-        state = self._state
-        if state is None:
-            return Reader(selection, self.dtype, gaps=self._drops, lent=lent)
-        return EncodedReader(selection, state, gaps=self._drops)
+    @property
+    def _reading(self) -> Reading:
+        return Reading(self._selection, self.dtype, self._state, self._drops)
 
     def _place(self, size: int, start: int) -> int:
         """Return how many chunks to skip to leave out `start` that have rows to be read."""
         if start == 0:
             return 0
-        reader = self._reader(self._selection.only(targets=self._drops))
+        reader = self._reading.reader(self._selection.only(targets=self._drops))
         marks = enumerate(reader.chunks(self._parts(), size, 0), start=1)
         filled = (k for k, (_, Y, s) in marks if kept(Y, s).any())
         place = next(islice(filled, start - 1, None), None)
         return -(-reader.n_rows // size) if place is None else place
+
+    def ranges(self, step: int, *, features: bool = True) -> list[RowRange]:
+        """Cut the rows into ranges of `step` rows of one file, which others may read by themselves.
+
+        A file whose rows only reading can count is one range. Without `features`, only targets and
+        weights are read. The rows of a function, or in the memory of this process, are refused:
+        others could not read them.
+        """
+        parts = self._source.parts
+        if not parts or not all(part.stamps for part in parts):
+            raise ValueError(
+                f"{self!r} is not made of files; workers need files that they can read "
+                "themselves, or a Dask collection."
+            )
+        reading = self._reading
+        if not features:
+            reading = replace(reading, selection=self._selection.only(targets=True))
+        return list(cut(parts, reading, whole(step, "step", 1)))
 
     def raw_rows(self) -> Iterator[RawRows]:
         """Read the rows once with their columns as they are, which is what encoders learn from."""

@@ -4,15 +4,6 @@ The task has one input ``x`` in ``[-3, 3]``, a smooth projection function ``f`` 
 whose standard deviation depends on ``x``: small on the left, ten times larger around ``x = 1``.
 Because ``f`` and the noise are known, so are the true intervals, and any estimated interval can be
 laid over them.
-
->>> from elmband.datasets import make_heteroscedastic
->>> data = make_heteroscedastic(1000, random_state=0)
->>> data.X.shape, data.y.shape
-((1000, 1), (1000,))
->>> low, high = data.interval(0.95).T
->>> inside = (low <= data.y) & (data.y <= high)
->>> bool(0.93 < inside.mean() < 0.97)
-True
 """
 
 from dataclasses import dataclass
@@ -22,8 +13,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-
-__all__ = ["DOMAIN", "ArtificialData", "make_heteroscedastic", "noise_std", "projection"]
 
 Noise: TypeAlias = Literal["heteroscedastic"] | float
 
