@@ -17,9 +17,9 @@ from benchmarks.cluster.report import Results, insert, report, table_file
 
 QUICK = {"rows": 200_000, "repeats": 2, "lengths": (200_000, 400_000)}
 FULL = {
-    "rows": 800_000,
-    "repeats": 4,
-    "lengths": (200_000, 400_000, 800_000, 1_600_000, 3_200_000),
+    "rows": 1_600_000,
+    "repeats": 3,
+    "lengths": (200_000, 400_000, 800_000, 1_600_000),
 }
 
 

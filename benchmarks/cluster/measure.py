@@ -28,7 +28,6 @@ def machine() -> dict[str, Any]:
     """Return what was measured on what."""
     return {
         "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in ("elmband", "numpy", "dask", "distributed")},
     }

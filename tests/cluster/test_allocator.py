@@ -5,7 +5,6 @@ import os
 import platform
 import subprocess
 import sys
-from threading import Barrier, Thread
 
 import pytest
 
@@ -14,7 +13,7 @@ from elmband.cluster import allocator
 COUNT = """
 import json, resource
 import numpy as np
-from elmband.cluster.allocator import memory_kept
+from elmband.cluster.allocator import keep_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -22,16 +21,21 @@ def faults():
         np.ones(250_000)
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
+class Work:
+    pass
+
 found = [faults()]
-with memory_kept():
-    found.append(faults())
+work = Work()
+keep_memory(work)
+found.append(faults())
+del work
 found.append(faults())
 print(json.dumps(found))
 """
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is another one")
-def test_memory_is_not_asked_for_anew_within_the_context():
+def test_memory_is_not_asked_for_anew_during_a_pass():
     environment = os.environ | {"MALLOC_TRIM_THRESHOLD_": "65536"}
     done = subprocess.run(
         [sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True
@@ -48,32 +52,27 @@ def told(monkeypatch):
     """Note what the C library is told, instead of telling it."""
     found = []
     monkeypatch.setattr(allocator, "_glibc", object)
-    monkeypatch.setattr(allocator, "_set", lambda _, *sizes: found.append(sizes))
+    monkeypatch.setattr(allocator, "_set", lambda *sizes: found.append(sizes))
     return found
 
 
-def test_the_first_thread_sets_it_and_the_last_one_takes_it_back(told, monkeypatch):
+class Work:
+    """What all tasks of a pass share."""
+
+
+def test_the_first_pass_sets_it_and_the_end_of_the_last_takes_it_back(told, monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
-    both, one_left = Barrier(2), Barrier(2)
-
-    def short():
-        with allocator.memory_kept():
-            both.wait()
-        one_left.wait()
-
-    thread = Thread(target=short)
-    thread.start()
-    with allocator.memory_kept():
-        both.wait()
-        one_left.wait()
-        assert told == [(2**26, 2**25)]
-    thread.join()
+    one, other = Work(), Work()
+    for work in (one, other, one):
+        allocator.keep_memory(work)
+    del work, one
+    assert told == [(2**26, 2**25)]
+    del other
     assert told == [(2**26, 2**25), (65536, 2**17)]
 
 
 @pytest.mark.parametrize("setting", ["", "much"])
 def test_a_library_that_nobody_has_told_anything_is_left_alone(told, monkeypatch, setting):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", setting)
-    with allocator.memory_kept():
-        pass
+    allocator.keep_memory(Work())
     assert told == []

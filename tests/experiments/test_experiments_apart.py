@@ -75,3 +75,19 @@ def test_a_text_without_a_place_stays_where_it_was():
     ax, text = panel([([x, x], [0, 1]) for x in crowd], (0.5, 0.6))
     keep_apart(ax, [text])
     assert text.xyann == (5, 2)
+
+
+def test_the_line_to_a_text_passes_no_other_point():
+    lines = [([x, x], [0, 1]) for x in (0.45, 0.5, 0.55)]
+    ax, text = panel(lines, (0.5, 0.6))
+    keep_apart(ax, [text])
+    # A point halfway to where the text would go, and the same once more.
+    halfway = ax.transData.transform(text.xy) + np.array(text.xyann) * ax.figure.dpi / 72 / 2
+    point = ax.transData.inverted().transform(halfway)
+    crowded, other = panel(lines, (0.5, 0.6))
+    crowded.plot(*point[:, None], "o")
+    keep_apart(crowded, [other])
+    assert other.xyann != text.xyann
+    start, dot = (crowded.transData.transform(xy) for xy in (other.xy, point))
+    along = start + np.linspace(0, 1, 500)[:, None] * np.array(other.xyann) * ax.figure.dpi / 72
+    assert np.linalg.norm(along - dot, axis=1).min() > 5

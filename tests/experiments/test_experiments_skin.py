@@ -164,4 +164,6 @@ def test_words_on_the_most_confident_come_from_the_numbers():
         "by A; C, so that few of them could be false positives; by B 80.0 % to 85.0 %."
     )
     said = of_which_class([{"rule": "B", "called_not_skin": 0.5}])
-    assert "almost all" not in said
+    assert "all by" not in said
+    said = of_which_class([{"rule": "B", "called_not_skin": 1.0}])
+    assert said.endswith("not skin: all by B, so that few of them could be false positives.")

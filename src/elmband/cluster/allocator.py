@@ -2,55 +2,59 @@
 
 Dask starts workers with ``MALLOC_TRIM_THRESHOLD_``, so that memory goes back to the system as soon
 as it is free. A task frees and asks for the same few megabytes for every chunk: each time the
-system has to clear them anew, which took a third of all time. While tasks run, that much is kept.
+system has to clear them anew, which took a third of all time. During a pass, that much is kept.
 """
 
 import ctypes
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import RLock
 from typing import Any
+from weakref import WeakSet, finalize
 
 # The names and defaults of glibc; arrays of more than 32 MiB always come from the system.
 _TRIM, _MMAP = -1, -3
 _DEFAULT = 2**17
 _KEPT, _LARGEST = 2**26, 2**25
 
-_lock = Lock()
-_users = 0
+# The end of a pass may be noticed anywhere, also by a thread that is just beginning another.
+_lock = RLock()
+_passes: WeakSet[Any] = WeakSet()
+_count = 0
 
 
-@contextmanager
-def memory_kept() -> Iterator[None]:
-    """Keep up to 64 MiB that are free for as long as any thread is within the context.
+def keep_memory(work: Any) -> None:
+    """Keep up to 64 MiB that are free until `work`, the same for all tasks of a pass, is gone.
 
     Only where glibc has been told to keep little. Left to itself it soon finds out what to keep,
     which it would not any more once told.
     """
-    global _users  # noqa: PLW0603 - the setting is one of the process
-    glibc = _glibc()
+    global _count  # noqa: PLW0603 - the setting is one of the process
     before = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
-    if glibc is None or not before.isdecimal():
-        yield
+    if not before.isdecimal() or _glibc() is None:
         return
     with _lock:
-        _users += 1
-        if _users == 1:
-            _set(glibc, _KEPT, _LARGEST)
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if not _users:
-                _set(glibc, int(before), _DEFAULT)
+        if work in _passes:
+            return
+        _passes.add(work)
+        _count += 1
+        if _count == 1:
+            _set(_KEPT, _LARGEST)
+        finalize(work, _ended, int(before)).atexit = False
 
 
-def _set(glibc: Any, trim: int, mmap: int) -> None:
-    glibc.mallopt(_TRIM, trim)
-    glibc.mallopt(_MMAP, mmap)
+def _ended(before: int) -> None:
+    """Keep as little as before, once no pass is left."""
+    global _count  # noqa: PLW0603
+    with _lock:
+        _count -= 1
+        if not _count:
+            _set(before, _DEFAULT)
+
+
+def _set(trim: int, mmap: int) -> None:
+    _glibc().mallopt(_TRIM, trim)
+    _glibc().mallopt(_MMAP, mmap)
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import cast
-from elmband.cluster.allocator import memory_kept
+from elmband.cluster.allocator import keep_memory
 from elmband.moments import Chunk
 from elmband.scaling import Scaling
 
@@ -94,7 +94,8 @@ def partition_sum(work: Work, partitions: Iterable[Partition]) -> Counted:
     Memory holds one chunk at a time, or what a partition itself needs to make one.
     """
     n_rows, sums = 0, None
-    with memory_kept(), engine.alone():
+    keep_memory(work)
+    with engine.alone():
         for partition in partitions:
             for count, more in work.parts(partition):
                 n_rows += count

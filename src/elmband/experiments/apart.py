@@ -28,7 +28,7 @@ def keep_apart(ax: Any, texts: Sequence[Any]) -> None:
     A text that ends up far from its point gets a thin line to it. One that finds no place stays.
     """
     ax.figure.draw_without_rendering()
-    points = _drawn(ax)
+    points, marks = _drawn(ax), _marks(ax)
     legend = ax.get_legend()
     taken = [] if legend is None else [legend.get_window_extent()]
     for text in texts:
@@ -36,7 +36,7 @@ def keep_apart(ax: Any, texts: Sequence[Any]) -> None:
         for place in _PLACES:
             _move(text, place)
             box = text.get_window_extent().padded(_ROOM)
-            if _is_free(box, points, taken, ax.bbox):
+            if _is_free(box, points, taken, ax.bbox) and not _misleads(text, marks):
                 break
         else:
             text.xyann = before[0]
@@ -59,6 +59,25 @@ def _lead(ax: "Axes", text: Any) -> None:
     ax.annotate(
         "", text.xy, xytext=text.xyann, textcoords="offset points", arrowprops=style, zorder=1
     )
+
+
+def _misleads(text: Any, marks: Floats) -> bool:
+    """Tell whether the line from a point to its text would pass another point."""
+    start = text.axes.transData.transform(text.xy)
+    way = np.asarray(text.xyann) * text.axes.figure.dpi / 72
+    if np.hypot(*text.xyann) <= _LEADER:
+        return False
+    along = start + np.linspace(0, 1, _STEPS)[:, None] * way
+    others = marks[np.hypot(*(marks - start).T) > _NEAR]
+    gaps = np.linalg.norm(along[:, None, :] - others[None, :, :], axis=-1)
+    return bool((gaps < _NEAR).any())
+
+
+def _marks(ax: "Axes") -> Floats:
+    """Return the marked points, in pixels."""
+    marked = [line for line in ax.get_lines() if line.get_marker() not in {"", "None", None}]
+    places = [line.get_transform().transform(line.get_xydata()) for line in marked]
+    return np.concatenate([np.empty((0, 2)), *places])
 
 
 def _drawn(ax: "Axes") -> Floats:

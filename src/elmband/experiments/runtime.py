@@ -13,7 +13,7 @@ from elmband.experiments.models import default, published
 
 INPUTS = 147
 NEURONS = {"linear": INPUTS, "sigmoid": 200}
-ROWS, FEW_ROWS, WARM_ROWS = 100_000, 2_000, 400
+ROWS, FEW_ROWS, WARM_ROWS = 100_000, 1_000, 300
 PLAIN, EXACT, FAST, LOG, DEFAULT = (
     "plain ELM",
     "published mode",
@@ -142,5 +142,5 @@ EXPERIMENT = Experiment(
         "show."
     ),
     run=run,
-    seconds=lambda settings: 5.0 if settings.quick else 30.0,
+    seconds=lambda settings: 4.0 if settings.quick else 30.0,
 )

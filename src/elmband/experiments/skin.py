@@ -146,11 +146,10 @@ def of_which_class(few: list[Row]) -> str:
     ]
     if nearly:
         least = min(min(shares[rule]) for rule in nearly)
-        told.insert(
-            0,
-            f"almost all, {percent(least)} or more, by {'; '.join(nearly)}, so that few of them "
-            "could be false positives",
-        )
+        # What would be written as 100.0 % is all of them to a reader.
+        many = "all" if least > 0.9995 else f"almost all, {percent(least)} or more,"
+        rules = "; ".join(nearly)
+        told.insert(0, f"{many} by {rules}, so that few of them could be false positives")
     head = f"Of the {percent(SHARES[0], 0)} most confident pixels, these are called not skin"
     return f"{head}: {'; '.join(told)}."
 
