@@ -23,11 +23,12 @@ def draw(results: dict[str, Any], path: Path) -> None:
     moved.set_ylabel("bytes moved per row")
     memory.semilogx(rows, [row["peak_mb"] for row in results["growth"]], marker="o")
     memory.set_ylabel("peak memory of a worker, MB")
-    memory.set_ylim(bottom=0)
+    memory.set_ylim(0, 1.2 * max(row["peak_mb"] for row in results["growth"]))
     for axes in (moved, memory):
         axes.set_xlabel("million rows")
         axes.set_xticks(rows, [f"{n / 1e6:g}" for n in rows])
         axes.set_xticks([], minor=True)
         axes.grid(visible=True, which="major", color="0.92")
     moved.yaxis.set_major_formatter("{x:g}")
+    moved.yaxis.set_minor_formatter("{x:g}")
     figure.savefig(path, dpi=130)
