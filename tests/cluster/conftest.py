@@ -14,7 +14,7 @@ from elmband import ELMIntervalRegressor
 from elmband.estimators import _scans
 
 # Each worker may take less than half of the data of the test that goes by it.
-MEMORY_LIMIT = "400MiB"
+MEMORY_LIMIT = "600MiB"
 
 
 @pytest.fixture

@@ -226,8 +226,8 @@ def wanted_tasks(dask_scheduler):
     return [str(key) for key, task in tasks if task.who_wants and "elmband" in str(key)]
 
 
-# 960 MB, more than what both workers together may take; a block has 10 MB.
-FEW, MANY, LONG, WIDE = 12, 96, 50_000, 25
+# 1,280 MB, more than what both workers together may take; a block has 10 MB.
+FEW, MANY, LONG, WIDE = 12, 128, 50_000, 25
 # Blocks are made in other orders and on other workers each time: two of them more or less.
 UNSTEADY_MB = 20
 
@@ -268,4 +268,4 @@ def test_data_larger_than_the_memory_of_all_workers_take_no_more_of_it(client):
     # Nobody was killed for taking too much.
     assert client.run(os.getpid) == pids
     one = wide_block((7,))
-    assert np.corrcoef(found.predict(one), one[:, 0] + 2 * one[:, 1])[0, 1] > 0.9
+    assert np.corrcoef(found.predict(one), one[:, 0] + 2 * one[:, 1])[0, 1] > 0.85

@@ -141,7 +141,8 @@ class SquaredNoise:
         problem = RidgeProblem(mean.rows, features or mean.features, hidden.n_neurons, mean.eps)
         sums = _second_pass(mean, features, problem)
         if mean.rows.in_memory:
-            _warn_interpolating(sums.rest.joined())
+            if isinstance(rule, float):
+                _warn_interpolating(sums.rest.joined())
             squares = mean.rows.whole()._replace(Y=sums.residuals.joined() ** 2)
             problem = replace(problem, rows=ArrayRows.of(squares, mean.rows.chunk_size))
         else:
