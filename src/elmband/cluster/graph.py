@@ -8,9 +8,10 @@ keep the number of tasks, and with it the bytes that travel, the same however ma
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from os import cpu_count
 from typing import Any
 from uuid import uuid4
+
+from joblib import cpu_count
 
 from elmband.cluster.rows import Advance
 from elmband.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
@@ -127,7 +128,7 @@ def _listening(client: Any, topic: str | None, advance: Advance | None) -> Itera
 
 
 def _most_tasks(client: Any) -> int:
-    threads = (cpu_count() or 1) if client is None else sum(client.nthreads().values())
+    threads = cpu_count() if client is None else sum(client.nthreads().values())
     return max(_TASKS_PER_THREAD * threads, _LEAST_TASKS)
 
 
