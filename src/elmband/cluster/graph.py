@@ -128,7 +128,7 @@ def _listening(client: Any, topic: str | None, advance: Advance | None) -> Itera
 
 
 def _most_tasks(client: Any) -> int:
-    threads = cpu_count() if client is None else sum(client.nthreads().values())
+    threads: int = cpu_count() if client is None else sum(client.nthreads().values())
     return max(_TASKS_PER_THREAD * threads, _LEAST_TASKS)
 
 
