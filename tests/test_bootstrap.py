@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from elmband import bootstrap, engine
+from elmband import bootstrap, covariance, engine
 from elmband._arrays import to_numpy
 from elmband.bootstrap import row_signs, wild_bootstrap
-from elmband.covariance import jackknife_meat, quadratic_form, sandwich
+from elmband.covariance import quadratic_form, sandwich
 from elmband.hidden import LayerSpec
 from elmband.mean import fit_mean
 from elmband.noise.squared import SquaredNoise
@@ -37,7 +37,7 @@ def wild(H, Y, gamma, s=None, n_replicates=200, seed=0, **options):
 def jackknife(H, Y, gamma, s=None):
     rows, layer = solved(H, Y, gamma, s)
     parts = [rows.whole()] if layer.dual else rows
-    meat = engine.total(parts, lambda chunk: jackknife_meat(layer, chunk, *layer.residuals(chunk)))
+    meat = engine.total(parts, lambda chunk: covariance.jackknife(layer, chunk).meat)
     return sandwich(layer, meat)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import oracle
 from elmband import engine
 from elmband._arrays import to_numpy
-from elmband.covariance import jackknife_meat, left_out_variance, quadratic_form, sandwich
+from elmband.covariance import jackknife, left_out_variance, quadratic_form, sandwich
 from elmband.moments import Chunk
 from elmband.output_layer import RidgeProblem
 from elmband.rows import ArrayRows
@@ -23,7 +23,7 @@ def covariance(H, y, gamma, s=None, chunk_size=50, eps=2.0**-52):
     problem = RidgeProblem(rows, lambda chunk: chunk, H.shape[1], eps)
     layer = problem.solve_dual(gamma) if problem.dual else problem.solve(gamma, problem.gram())
     parts = [rows.whole()] if layer.dual else rows
-    meat = engine.total(parts, lambda chunk: jackknife_meat(layer, chunk, *layer.residuals(chunk)))
+    meat = engine.total(parts, lambda chunk: jackknife(layer, chunk).meat)
     return sandwich(layer, meat)
 
 

@@ -32,14 +32,15 @@ def test_what_lies_in_the_other_triangle_is_not_touched():
     )
 
 
-@pytest.mark.parametrize("rank", [150, 20])
+@pytest.mark.parametrize("rank", [150, 120, 20])
 def test_the_root_of_a_covariance_gives_its_quadratic_form(xp, rank):
-    """A singular covariance has no root; it is then used as it is."""
+    """That of a low rank has so many columns, any other is triangular."""
     factors = RNG.standard_normal((2, 150, rank))
     covariance = factors @ factors.transpose(0, 2, 1)
     H = xp.asarray(RNG.standard_normal((30, 150)))
     root = CovarianceRoot.of(xp.asarray(covariance))
-    assert root.triangular == (rank == 150)
+    assert root.triangular == (rank > 75)
+    assert root.factors.shape == (2, 150, rank if rank == 20 else 150)
     np.testing.assert_allclose(
         to_numpy(root.quadratic(H)), quadratic_form(to_numpy(H), covariance), rtol=1e-9
     )

@@ -9,20 +9,30 @@ With H the hidden outputs, r the residuals, P = (HᵀH + γI)⁻¹ and lev_i = h
 The paper writes S = HP, H'_i = w_i H_i, A = H'ᵀS, Σ = PA, which is the same matrix; collecting
 the middle term first halves the arithmetic and leaves a plain sum over rows. With γ = 0 this is
 the HC2 covariance of the econometrics literature. A row of weight s counts s times.
+
+Where leverage is computed anyway, it comes from turned rows t_i = h_i B, with P = B diag(d) Bᵀ:
+
+    lev_i = Σ_k d_k t_ik²,    Σ = B diag(d) · (Σ_i w_i t_iᵀt_i) · diag(d) Bᵀ
+
+whose middle term is as well conditioned as can be: with neurons that are nearly copies of each
+other Σ stays a covariance, though it was summed in float32.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
+from scipy.linalg import lapack
 
 from elmband import engine
-from elmband._arrays import Array, cast, double, epsilon, namespace
+from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_numpy
 from elmband.moments import Chunk, Moments
-from elmband.output_layer import OutputLayer, left_out_share
-from elmband.products import squares
+from elmband.output_layer import OutputLayer, left_out_share, leverage_complement
+from elmband.products import product, squared_norms, squares
 from elmband.solve import cholesky
 from elmband.triangular import squared_lengths
+
+Matrices: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +42,53 @@ class Meat(Moments):
     sums: Array
 
 
+class TurnedMeat(Meat):
+    """Σ_i s_i w_i t_iᵀt_i of turned rows t."""
+
+
+class Jackknife(NamedTuple):
+    """Of a chunk: residuals r and `rest` = 1 - lev, each (n, m), and its meat."""
+
+    r: Array
+    rest: Array
+    meat: Meat
+
+
+def jackknife(layer: OutputLayer, rows: Chunk) -> Jackknife:
+    """Return what a chunk has to say of the covariance."""
+    if layer.factor is None or not isinstance(rows.X, np.ndarray):
+        r, rest = layer.residuals(rows)
+        return Jackknife(r, rest, jackknife_meat(layer, rows, r, rest))
+    T = layer.factor.turned(rows.X)
+    rest = leverage_complement(rows, layer.factor.quadratic_of_turned(T), layer.alpha)
+    r, rest = layer.residuals(rows, rest)
+    root = np.sqrt(_weights(rows, r, rest))
+    *others, last = root.T
+    sums = [squares(_scaled(T, factors)) for factors in others]
+    T *= last[:, None]
+    return Jackknife(r, rest, TurnedMeat(_stacked([*sums, squares(T)])))
+
+
 def jackknife_meat(layer: OutputLayer, rows: Chunk, r: Array, rest: Array) -> Meat:
-    """Sum s·w·hᵀh over a chunk, from residuals r and `rest` = 1 - lev, each (n, m)."""
-    xp = namespace(rows.X)
-    w = r**2 / rest
+    """Sum s·w·hᵀh over a chunk, where residuals r and `rest` = 1 - lev are known, each (n, m)."""
     if layer.dual:
-        return Meat(double(w))
-    if rows.s is not None:
-        w = w * rows.s[:, None]
-    root = xp.sqrt(w)
+        return Meat(double(r**2 / rest))
+    root = namespace(rows.X).sqrt(_weights(rows, r, rest))
     scaled = (_scaled(rows.X, root[:, j]) for j in range(root.shape[1]))
-    return Meat(xp.stack([squares(H) for H in scaled]))
+    return Meat(_stacked([squares(H) for H in scaled]))
+
+
+def _weights(rows: Chunk, r: Array, rest: Array) -> Array:
+    """Return s·w of every row and output."""
+    w = r**2 / rest
+    return w if rows.s is None else w * rows.s[:, None]
+
+
+def _stacked(matrices: list[Array]) -> Array:
+    """Return matrices as one array, (m, L, L); a single one is not copied."""
+    if len(matrices) == 1:
+        return matrices[0][None, :, :]
+    return namespace(matrices[0]).stack(matrices)
 
 
 def _scaled(H: Array, factors: Array) -> Array:
@@ -57,11 +103,18 @@ def sandwich(layer: OutputLayer, meat: Meat) -> Array:
     """Return Σ = P · meat · P of every output, (m, L, L); in the dual form (PHᵀ) diag(w) (PHᵀ)ᵀ."""
     slices = []
     for output in range(layer.alpha.shape[0]):
-        bread = layer.bread(output)
         if layer.dual:
+            bread = layer.bread(output)
             slices.append((bread * meat.sums[:, output]) @ bread.T)
+            continue
+        middle = meat.sums[output, :, :]
+        if isinstance(meat, TurnedMeat):
+            assert layer.factor is not None
+            bread = layer.factor.basis * layer.factor.weights[:, output]
+            slices.append(bread @ middle @ bread.T)
         else:
-            slices.append(bread @ meat.sums[output, :, :] @ bread)
+            bread = layer.bread(output)
+            slices.append(bread @ middle @ bread)
     return namespace(meat.sums).stack(slices)
 
 
@@ -79,9 +132,10 @@ def left_out_variance(variance: Array, rows: Chunk, r: Array, rest: Array) -> Ar
 
 @dataclass(frozen=True, eq=False)
 class CovarianceRoot:
-    """C with Σ = C Cᵀ for every output, lower triangular, so that h Σ hᵀ = ‖hC‖².
+    """C with Σ = C Cᵀ for every output, so that h Σ hᵀ = ‖hC‖²: `factors` (m, L, k).
 
-    Where Σ is singular to working precision there is none, and `factors` are Σ itself.
+    C is lower triangular, which halves the arithmetic, unless Σ has less than half the rank it
+    could have; then C has so many columns.
     """
 
     factors: Array
@@ -93,22 +147,48 @@ class CovarianceRoot:
         xp = namespace(covariance)
         diagonal = xp.linalg.diagonal(covariance)
         roots = cholesky(covariance)
-        if roots is None:
-            return cls(covariance, triangular=False)
-        # A pivot that rounding alone could have left says that there may be no root.
-        pivots = xp.linalg.diagonal(roots) ** 2
-        least = covariance.shape[-1] * 16 * epsilon(xp.float64, xp) * xp.max(diagonal)
-        if not bool(xp.all(pivots > least)):
-            return cls(covariance, triangular=False)
-        return cls(roots, triangular=True)
+        if roots is not None:
+            # A pivot that rounding alone could have left says that there may be no root.
+            pivots = xp.linalg.diagonal(roots) ** 2
+            least = covariance.shape[-1] * 16 * epsilon(xp.float64, xp) * xp.max(diagonal)
+            if bool(xp.all(pivots > least)):
+                return cls(roots, triangular=True)
+        factors = _pivoted_roots(to_numpy(covariance))
+        triangular = 2 * factors.shape[2] > factors.shape[1]
+        if triangular:
+            factors = _triangular(factors)
+        return cls(place(factors, covariance), triangular)
 
     def quadratic(self, H: Array) -> Array:
         """Return σ²(x) = h Σ hᵀ of every row and output, (n, m)."""
-        if not self.triangular:
-            return quadratic_form(H, self.factors)
-        outputs = range(self.factors.shape[0])
-        columns = [squared_lengths(H, self.factors[j, :, :], "lower") for j in outputs]
+        factors = (self.factors[j, :, :] for j in range(self.factors.shape[0]))
+        if self.triangular:
+            columns = [squared_lengths(H, C, "lower") for C in factors]
+        else:
+            columns = [squared_norms(product(H, cast(C, H.dtype))) for C in factors]
         return namespace(H).stack(columns, axis=1)
+
+
+def _pivoted_roots(covariance: Matrices) -> Matrices:
+    """Return C (m, L, k) with Σ = C Cᵀ but for rounding, by Cholesky with the largest pivot next.
+
+    Rows that Σ says nothing of get zeros, and k is the largest rank of all outputs.
+    """
+    roots, ranks = np.zeros(covariance.shape), [1]
+    for j, matrix in enumerate(covariance):
+        # LAPACK stops at pivots below L·eps times the largest.
+        factor, pivots, rank, _ = lapack.dpstrf(matrix, lower=1)
+        roots[j, pivots - 1, :rank] = np.tril(factor)[:, :rank]
+        ranks.append(int(rank))
+    return roots[:, :, : max(ranks)]
+
+
+def _triangular(roots: Matrices) -> Matrices:
+    """Return lower triangular roots (m, L, L) of the same: with Cᵀ = QR, C Cᵀ = Rᵀ R."""
+    m, size, rank = roots.shape
+    found = np.zeros((m, size, size))
+    found[:, :, :rank] = np.asarray(np.linalg.qr(roots.mT, mode="r")).mT
+    return found
 
 
 def quadratic_form(H: Array, covariance: Array) -> Array:

@@ -48,16 +48,21 @@ def column_moments(X: Array, s: Array | None) -> ColumnMoments:
     xp = namespace(X)
     if s is None and not isinstance(X, np.ndarray) and X.dtype == xp.float32:
         return _shifted_moments(X)
-    X = double(X)
+    given, X = X, double(X)
     if s is None:
         n, mean = int(X.shape[0]), xp.mean(X, axis=0)
-        gaps = X - mean
+        # A copy is there to be overwritten.
+        gaps = np.subtract(X, mean, out=X) if _is_copy(X, given) else X - mean
         gaps *= gaps
         return ColumnMoments(n=float(n), mean=mean, squares=xp.sum(gaps, axis=0))
     weights = double(s)
     n = xp.sum(weights)
     mean = weights @ X / n
     return ColumnMoments(n=float(n), mean=mean, squares=weights @ (X - mean) ** 2)
+
+
+def _is_copy(X: Array, given: Array) -> bool:
+    return isinstance(X, np.ndarray) and X is not given and X.dtype != given.dtype
 
 
 def _shifted_moments(X: Array) -> ColumnMoments:

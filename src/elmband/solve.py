@@ -10,12 +10,13 @@ then share one B.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from elmband._arrays import Array, cast, epsilon, namespace
-from elmband.triangular import squared_lengths
+from elmband.products import squared_norms
+from elmband.triangular import squared_lengths, turned
 
 # γ is searched over these multiples of the mean diagonal of HᵀH: three per decade.
 _GRID_DECADES = (-8, 3)
@@ -41,7 +42,17 @@ class InverseFactor:
         if self.upper:
             ones = cast(self.weights[:1, :], H.dtype)
             return squared_lengths(H, self.basis, "upper")[:, None] * ones
-        return (H @ cast(self.basis, H.dtype)) ** 2 @ cast(self.weights, H.dtype)
+        return self.quadratic_of_turned(H @ cast(self.basis, H.dtype))
+
+    def turned(self, H: Any) -> Any:
+        """Return t = hB of rows of a NumPy array, which may be overwritten."""
+        return turned(H, self.basis) if self.upper else H @ cast(self.basis, H.dtype)
+
+    def quadratic_of_turned(self, T: Any) -> Any:
+        """Return h P hᵀ = Σ d t² of turned rows, (n, m)."""
+        if self.upper:
+            return squared_norms(T)[:, None] * cast(self.weights[:1, :], T.dtype)
+        return T**2 @ cast(self.weights, T.dtype)
 
     def inverse(self, output: int) -> Array:
         """Return P of one output, (L, L)."""

@@ -1,5 +1,7 @@
 """Squared lengths of rows times a triangular matrix, at little more than half the arithmetic."""
 
+from typing import Any
+
 import numpy as np
 
 from elmband import engine
@@ -17,8 +19,7 @@ def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
     H = wide(H)
     F = cast(F, H.dtype)
     if isinstance(H, np.ndarray):
-        T = engine.scratch("product", H.shape, H.dtype)
-        np.copyto(T, H)
+        T = _copy(H)
         if times_triangle(T, np.ascontiguousarray(F), shape):
             return squared_norms(T)
     size = F.shape[1]
@@ -30,6 +31,20 @@ def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
         T = _product(H[:, rows], F[rows, start:stop])
         total = total + squared_norms(T)
     return total
+
+
+def turned(H: np.ndarray[Any, Any], F: Array) -> np.ndarray[Any, Any]:
+    """Return HF with F (L, L) upper triangular; on NumPy it lasts until another product."""
+    H = wide(H)
+    F = np.ascontiguousarray(cast(F, H.dtype))
+    T = _copy(H)
+    return T if times_triangle(T, F, "upper") else np.matmul(H, np.triu(F), out=T)
+
+
+def _copy(H: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    T = engine.scratch("product", H.shape, H.dtype)
+    np.copyto(T, H)
+    return T
 
 
 def _product(A: Array, B: Array) -> Array:

@@ -1,5 +1,6 @@
 """What a classifier that abstains answers: confidence, acceptance and triage."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,22 +52,20 @@ class Deciding(Promising):
         """
         thresholds, usual = self._chosen(), self._usual
 
-        def block(part: Array) -> Array:
+        def block(part: Array) -> tuple[Any, ...]:
             answer = self._answer(part, whole=True)
             score = self.confidence_(answer)
             accepted = thresholds.accepted(score, answer.place)
-            reason = usual.reasons(answer, accepted)
-            return np.stack([answer.place, accepted, score, reason], axis=1).astype(np.float64)
+            return answer.place, accepted, score, usual.reasons(answer, accepted)
 
         if out is not None:
             return self._written(X, block, out)
-        place_of, accepted, score, reason = self._streamed(X, "triage", block, [], None).T
-        labels = self.classes_[place_of.astype(np.int64)]
-        reasons = np.asarray(REASONS)[reason.astype(np.int64)]
-        found = Triage(labels, accepted > 0, score, reasons)
+        place_of, accepted, score, reason = self._tupled(X, "triage", block)
+        labels, reasons = self.classes_.take(place_of), np.asarray(REASONS).take(reason)
+        found = Triage(labels, accepted, score, reasons)
         return framed(found._asdict(), X) if as_frame else found
 
-    def _written(self, X: Any, block: Any, out: str | Path) -> Any:
+    def _written(self, X: Any, block: Callable[[Array], tuple[Any, ...]], out: str | Path) -> Any:
         """Write triage to a file of numbers."""
         if self.classes_.dtype.kind not in "iufb":
             raise ValueError(
@@ -75,9 +74,8 @@ class Deciding(Promising):
             )
 
         def written(part: Array) -> Array:
-            table = block(part)
-            table[:, 0] = self.classes_[table[:, 0].astype(np.int64)]
-            return table
+            place_of, *others = block(part)
+            return np.stack([self.classes_[place_of], *others], axis=1).astype(np.float64)
 
         return self._streamed(X, "triage", written, [*Triage._fields], out)
 

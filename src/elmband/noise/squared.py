@@ -12,6 +12,7 @@ from elmband.calibrate import OutputScores, ScoreBins, output_scores, score_bins
 from elmband.covariance import (
     CovarianceRoot,
     Meat,
+    jackknife,
     jackknife_meat,
     left_out_variance,
     quadratic_form,
@@ -279,16 +280,18 @@ def _sampled_covariances(mean: MeanModel, layer: OutputLayer, rows: Chunk) -> tu
     """Return Σ_y and Σ_r with middle terms from some rows, which stand for all of them."""
     assert mean.sums is not None
     hidden = mean.features(rows)
-    r, rest = mean.layer.residuals(hidden)
-    meat = jackknife_meat(mean.layer, hidden, r, rest)
-    squares = hidden._replace(Y=r**2)
-    xp = namespace(r)
-    known = rest if bool(xp.all(layer.alpha == mean.layer.alpha)) else None
-    noise_meat = jackknife_meat(layer, squares, *layer.residuals(squares, known))
+    r, rest, meat = jackknife(mean.layer, hidden)
+    same = bool(namespace(r).all(layer.alpha == mean.layer.alpha))
+    noise_meat = _noise_meat(layer, hidden._replace(Y=r**2), rest if same else None)
     share = mean.sums.n / rows.n
-    return sandwich(mean.layer, Meat(share * meat.sums)), sandwich(
-        layer, Meat(share * noise_meat.sums)
-    )
+    return share * sandwich(mean.layer, meat), share * sandwich(layer, noise_meat)
+
+
+def _noise_meat(layer: OutputLayer, squares: Chunk, rest: Array | None) -> Meat:
+    """Return the meat of the noise model, from 1 - lev where it is known."""
+    if rest is None:
+        return jackknife(layer, squares).meat
+    return jackknife_meat(layer, squares, *layer.residuals(squares, rest))
 
 
 def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgeProblem) -> SecondPass:
@@ -301,8 +304,7 @@ def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgePro
 
     def chunk_map(chunk: Chunk) -> SecondPass:
         hidden = mean.features(chunk)
-        r, rest = mean.layer.residuals(hidden)
-        meat = jackknife_meat(mean.layer, hidden, r, rest)
+        r, rest, meat = jackknife(mean.layer, hidden)
         kept = (Pieces((r,)), Pieces((rest,))) if mean.rows.in_memory else (Pieces(()),) * 2
         return SecondPass(meat, noise_sums(chunk, hidden, r), *kept)
 
@@ -339,7 +341,7 @@ def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -
         hidden = problem.to_hidden(chunk)
         squares = hidden._replace(Y=hidden.Y[:, :m])
         known = None if rest is None else hidden.Y[:, m:]
-        return jackknife_meat(layer, squares, *layer.residuals(squares, known))
+        return _noise_meat(layer, squares, known)
 
     chunks = [rows.whole()] if layer.dual else rows
     return engine.total(chunks, chunk_map, "covariance of the noise")

@@ -22,24 +22,21 @@ def quadratic_form(H: Tensor, covariance: Array) -> Tensor:
 
 
 def quadratic(H: Tensor, covariance: Array, *, intercept: bool = False) -> Tensor:
-    """Return h Σ hᵀ = ‖hC‖² of every row, (n, 1), with C a lower triangular root of Σ.
+    """Return h Σ hᵀ = ‖hC‖² of every row, (n, 1), with C a root of Σ.
 
     With an `intercept`, Σ has one more row and column before those of h, for which h has a one.
     """
     found = CovarianceRoot.of(to_numpy(covariance)[None, ...])
-    (matrix,) = to_numpy(found.factors)
+    (root,) = to_numpy(found.factors)
     if found.triangular:
-        return _squared_length(H, matrix, intercept=intercept)
-    if not intercept:
-        return quadratic_form(H, matrix)
+        return _squared_length(H, root, intercept=intercept)
     # The one of the intercept is added to the product rather than to every row.
-    T = H.apply("Gemm", matrix[1:], matrix[0])
-    size = len(matrix)
-    return positive(T.columns(0, 1) + (T.columns(1, size) * H).reduced("ReduceSum"))
+    T = H.apply("Gemm", root[1:], root[0]) if intercept else H @ root
+    return T.reduced("ReduceSumSquare")
 
 
 def _squared_length(H: Tensor, root: Floats, *, intercept: bool) -> Tensor:
-    """Return ‖hC‖², by blocks of columns without the zeros above them."""
+    """Return ‖hC‖² of a triangular root, by blocks of columns without the zeros above them."""
     size = len(root)
     total: Tensor | None = None
     for start in range(0, size, _BLOCK):
