@@ -14,6 +14,7 @@ from uuid import uuid4
 from joblib import cpu_count
 
 from elmband.cluster.rows import Advance
+from elmband.cluster.waiting import watched
 from elmband.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
 # Tasks for each thread at most, and for small clusters.
@@ -141,7 +142,8 @@ def _computed(graph: dict[Any, Any], root: Any, client: Any) -> Counted:
         found: Counted = get(graph, root)
         return found
     try:
-        return client.get(graph, root, retries=_RETRIES)  # type: ignore[no-any-return]
+        with watched(client):
+            return client.get(graph, root, retries=_RETRIES)  # type: ignore[no-any-return]
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise

@@ -1,0 +1,50 @@
+"""A word to whoever waits for a cluster on which nothing goes on."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
+
+# Seconds between two looks at the workers; what they are like at two of them is worth a word.
+_SECONDS = 10.0
+
+
+@contextmanager
+def watched(client: Any) -> Iterator[None]:
+    """Warn, once, if meanwhile there is no worker at all, or all of them have paused."""
+    done = Event()
+    watcher = Thread(target=_watch, args=(client, done), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _watch(client: Any, done: Event) -> None:
+    before = None
+    while not done.wait(_SECONDS):
+        now = _trouble(client)
+        if now is not None and now == before:
+            warnings.warn(now, UserWarning, stacklevel=1)
+            return
+        before = now
+
+
+def _trouble(client: Any) -> str | None:
+    """Say why nothing goes on; None where something may."""
+    try:
+        workers = client.scheduler_info()["workers"].values()
+    except Exception:  # noqa: BLE001 - a scheduler that is lost is told of by whoever waits for it
+        return None
+    if not workers:
+        return "The cluster has no workers: all waits until one comes."
+    if all(worker.get("status") == "paused" for worker in workers):
+        return (
+            "All workers have paused, since they hold nearly as much memory as they may: all "
+            "waits until they are free again. If they stay so, interrupt it and give each more "
+            "(memory_limit=; 500 MB is little)."
+        )
+    return None
