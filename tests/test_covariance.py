@@ -7,10 +7,17 @@ from hypothesis import strategies as st
 import oracle
 from elmband import engine
 from elmband._arrays import to_numpy
-from elmband.covariance import jackknife, left_out_variance, quadratic_form, sandwich
-from elmband.moments import Chunk
-from elmband.output_layer import RidgeProblem
+from elmband.covariance import (
+    jackknife,
+    jackknife_meat,
+    left_out_variance,
+    quadratic_form,
+    sandwich,
+)
+from elmband.moments import Chunk, gram
+from elmband.output_layer import OutputLayer, RidgeProblem
 from elmband.rows import ArrayRows
+from elmband.solve import Spectrum, given_alpha_factor
 
 RNG = np.random.default_rng(0)
 N, L = 200, 15
@@ -69,6 +76,46 @@ def test_float32_products_stay_close():
     actual = covariance(*single, 1.0, eps=2.0**-23)
     expected = covariance(H, Y, 1.0)
     assert np.abs(actual - expected).max() < 3e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("gammas", [(1.0,), (1.0, 1.0, 1.0), (0.1, 10.0)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_turned_rows_give_what_hidden_outputs_give(gammas, weighted):
+    """Whether outputs share a strength, hence a Cholesky factor, or have eigenvectors in common."""
+    rng = np.random.default_rng(2)
+    s = rng.choice([0.5, 1.0, 3.0], N) if weighted else None
+    rows = Chunk(H, np.stack([Y * (k + 1) + H[:, k] for k in range(len(gammas))], axis=1), s)
+    sums = gram(rows)
+    spectrum = Spectrum.of(sums.HtH, 2.0**-52)
+    alpha = np.array(gammas)
+    same = len(set(gammas)) == 1
+    factor = (
+        given_alpha_factor(sums.HtH, alpha, 2.0**-52, spectrum) if same else spectrum.factor(alpha)
+    )
+    assert factor.upper == same
+    layer = OutputLayer(factor.solve(sums.HtY), alpha, factor, spectrum)
+    before = H.copy()
+    r, rest, meat = jackknife(layer, rows)
+    known = layer.residuals(rows)
+    for found, expected in zip((r, rest), known, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    plain = jackknife_meat(layer, rows, *known)
+    assert type(meat) is not type(plain)
+    np.testing.assert_allclose(sandwich(layer, meat), sandwich(layer, plain), rtol=1e-9, atol=1e-16)
+    np.testing.assert_array_equal(H, before)
+
+
+def test_float32_sums_lose_little_where_neurons_are_nearly_equal():
+    """Sums of hidden outputs instead of turned rows differ by 3e-5 here."""
+    rng = np.random.default_rng(3)
+    base = rng.standard_normal((20_000, 10))
+    near = np.hstack([base, base + 1e-3 * rng.standard_normal(base.shape)]).astype(np.float32)
+    y = (base[:, 0] + rng.standard_normal(20_000)).astype(np.float32)
+    rows = near[:500].astype(np.float64)
+    single = covariance(near, y, 1.0, chunk_size=1000, eps=2.0**-23)[0]
+    exact = covariance(near.astype(np.float64), y.astype(np.float64), 1.0, chunk_size=1000)[0]
+    forms = [np.vecdot(rows @ found, rows) for found in (single, exact)]
+    np.testing.assert_allclose(*forms, rtol=1e-5)
 
 
 def test_quadratic_form_is_the_diagonal_of_the_product():

@@ -7,7 +7,7 @@ from elmband import blas, engine, triangular
 from elmband._arrays import to_numpy
 from elmband.blas import times_triangle
 from elmband.covariance import CovarianceRoot, quadratic_form
-from elmband.triangular import squared_lengths
+from elmband.triangular import squared_lengths, turned
 
 RNG = np.random.default_rng(0)
 
@@ -89,6 +89,14 @@ def test_without_it_products_of_blocks_do(monkeypatch, shape):
     expected = squared_lengths(H, F, shape)
     monkeypatch.setattr(triangular, "times_triangle", lambda *_: False)
     np.testing.assert_allclose(squared_lengths(H, F, shape), expected, rtol=1e-12)
+
+
+def test_turned_rows_are_the_product_with_or_without_it(monkeypatch):
+    H, F = RNG.standard_normal((40, 200)), RNG.standard_normal((200, 200))
+    expected = H @ np.triu(F)
+    np.testing.assert_allclose(turned(H, F), expected, rtol=1e-10, atol=1e-10)
+    monkeypatch.setattr(triangular, "times_triangle", lambda *_: False)
+    np.testing.assert_allclose(turned(H, F), expected, rtol=1e-10, atol=1e-10)
 
 
 def test_threads_multiply_at_the_same_time():

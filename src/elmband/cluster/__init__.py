@@ -4,7 +4,7 @@ from elmband.cluster.collections import Collected, collected, example_of, is_das
 from elmband.cluster.files import scan_partitions
 from elmband.cluster.labels import label_rows, numbered, one_column
 from elmband.cluster.lazy import lazily
-from elmband.cluster.rows import ClusterRows
+from elmband.cluster.rows import ClusterRows, as_it_is
 from elmband.cluster.runners import runner_of
 from elmband.cluster.written import Answers, check_folder, write_parts
 
@@ -12,6 +12,7 @@ __all__ = [
     "Answers",
     "ClusterRows",
     "Collected",
+    "as_it_is",
     "check_folder",
     "collected",
     "example_of",

@@ -132,12 +132,13 @@ class ClusterRows:
     def __getstate__(self) -> dict[str, Any]:
         # A chunk map may hold its model and so these rows: what they are travels, not the rows.
         empty: tuple[Partition, ...] = ()
-        return {**vars(self), "partitions": empty, "run": _nowhere, "prepare": _as_it_is}
+        return {**vars(self), "partitions": empty, "run": _nowhere, "prepare": as_it_is}
 
 
 def _nowhere(*_: object) -> Counted:
     raise ValueError("Rows on a cluster are added up from where the fit was begun.")
 
 
-def _as_it_is(chunk: Chunk) -> Chunk:
+def as_it_is(chunk: Chunk) -> Chunk:
+    """Return rows that need no preparation."""
     return chunk

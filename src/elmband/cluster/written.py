@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmband.cluster.rows import Advance
+from elmband.cluster.rows import Advance, as_it_is
 from elmband.cluster.runners import runner_of
 from elmband.cluster.work import Counted, Partition, Work
 from elmband.files import appearing_whole, check_writable
@@ -142,13 +142,9 @@ def write_parts(
     """
     run = runner_of(client)
     with appearing_folders([path.absolute() for path in out]) as folders:
-        work = Writing(answer, _as_it_is, None, None, chunk_size, folders)
+        work = Writing(answer, as_it_is, None, None, chunk_size, folders)
         numbered = [Numbered(rows, number) for number, rows in enumerate(partitions)]
         found = run(work, numbered, "answers", advance)
         if found.sums is None:
             raise ValueError("There are no rows at all to answer.")
     return found
-
-
-def _as_it_is(chunk: Chunk) -> Chunk:
-    return chunk

@@ -12,6 +12,7 @@ from elmband._arrays import Array
 from elmband.cluster import (
     ClusterRows,
     Collected,
+    as_it_is,
     collected,
     example_of,
     is_dask,
@@ -98,17 +99,13 @@ def held_out_on_cluster(
 ) -> ClusterRows:
     """Return labelled rows of Dask collections, or of a scan with a client, to be judged by."""
     if isinstance(X, Spread):
-        return scan_on_workers(X, _as_it_is, np.float64, chunk_size)
+        return scan_on_workers(X, as_it_is, np.float64, chunk_size)
     found = collected(X, y, weight)
     if found.form.n_outputs != n_outputs:
         raise ValueError(
             f"y has {found.form.n_outputs} outputs, the model was trained on {n_outputs}."
         )
-    return collection_rows(found, _as_it_is, np.float64, chunk_size)
-
-
-def _as_it_is(chunk: Chunk) -> Chunk:
-    return chunk
+    return collection_rows(found, as_it_is, np.float64, chunk_size)
 
 
 def lazy_result(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from elmband import engine
 from elmband._arrays import place, to_numpy
 from elmband.classes import Classes, ClassWeight, LabelCounts, Labels
-from elmband.cluster import is_dask, label_rows, numbered, one_column
+from elmband.cluster import as_it_is, is_dask, label_rows, numbered, one_column
 from elmband.device import DeviceRows
 from elmband.estimators._clusters import Spread, scan_on_workers
 from elmband.estimators._growing import GrowingModel
@@ -166,8 +166,8 @@ class CodedModel(GrowingModel):
     def _targets_of(self, rows: Scan | Spread) -> Rows:
         """Return the rows of a scan for a look at their targets."""
         if isinstance(rows, Spread):
-            return scan_on_workers(rows, _as_it_is, np.float64, self.chunk_size, features=False)
-        return scan_rows(rows, _as_it_is, np.float64, self.chunk_size)
+            return scan_on_workers(rows, as_it_is, np.float64, self.chunk_size, features=False)
+        return scan_rows(rows, as_it_is, np.float64, self.chunk_size)
 
     def _prepare(self, chunk: Chunk) -> Chunk:
         return self._classes.prepare(chunk._replace(Y=self._named(chunk.Y)))
@@ -178,10 +178,6 @@ class CodedModel(GrowingModel):
         levels = None if encoder is None or encoder.target is None else encoder.target.levels
         codes = to_numpy(Y)
         return codes if levels is None else np.asarray(levels)[codes.astype(np.int64)]
-
-
-def _as_it_is(chunk: Chunk) -> Chunk:
-    return chunk
 
 
 def _counted(chunk: Chunk) -> LabelCounts:

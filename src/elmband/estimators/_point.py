@@ -19,59 +19,44 @@ from elmband._arrays import (
     namespace,
     product_dtype,
 )
-from elmband.device import resolve
-from elmband.encode import EncoderState, TableEncoder
 from elmband.ensemble import Stack, fit_stack, pool_rows
 from elmband.estimators._clusters import (
-    Spread,
     check_collection,
-    collected,
-    collection_rows,
     is_dask,
     lazy_result,
-    refuse_on_cluster,
-    scan_on_workers,
     spread,
 )
-from elmband.estimators._placed import SINGLE_LAYER_NEURONS, PlacedModel
+from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import (
     BlockMap,
     Result,
     check_new_scan,
-    check_training_scan,
-    draw_seed,
     followed,
     in_blocks,
-    refuse_beside_scan,
-    scan_rows,
-    transform_of,
 )
+from elmband.estimators._training import TrainingModel
 from elmband.estimators._updates import Grown
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
-    check_chunk_size,
-    check_groups,
     check_members,
     check_precision,
     check_same_library,
-    training_rows,
     warn_constant,
 )
 from elmband.hidden import LayerSpec
 from elmband.kept import keeping
 from elmband.left_out import LeftOut
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
-from elmband.moments import Chunk
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
 from elmband.predictive import MeanStack, stack_left_out
 from elmband.products import precisely
 from elmband.progress import Verbose
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
+from elmband.rows import Rows
 from elmband.stream import Scan
-from elmband.transform import Identity, TransformChoice, fit_transform
+from elmband.transform import Identity, TransformChoice
 
 _OF_ONE_LAYER = (
     "_features",
@@ -87,11 +72,9 @@ _OF_ONE_LAYER = (
 )
 
 
-class PointModel(PlacedModel):
+class PointModel(TrainingModel):
     """Layers that predict numbers: the work behind `ELMRegressor`, which describes parameters."""
 
-    # What makes numbers of tables, None where they are numbers.
-    _encoder_state: EncoderState | None = None
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
 
@@ -229,80 +212,6 @@ class PointModel(PlacedModel):
             density=self.density,
             weight_scale=self.weight_scale,
         )
-
-    def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
-        """Check the data; note what predictions need to know of them."""
-        precision = check_precision(self.precision)
-        self._encoder_state = None
-        if isinstance(X, Scan | Spread):
-            return self._training_scan(X, y, weight, groups), None
-        if is_dask(X):
-            return self._training_collection(X, y, weight, groups), None
-        self._device = resolve(self.device)
-        checked = training_rows(self, X, y, weight, finite=self._device is None)
-        labels = check_groups(groups, checked)
-        self._single_output = checked.single_output
-        self._seed = engine.seed_of_job(draw_seed(self.random_state))
-        self._dtype = product_dtype(checked.X, precision)
-        self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
-        Y = self.target_transform_.forward(checked.Y)
-        size = self._rows_at_once(checked.X)
-        return self._moved(ArrayRows(checked.X, Y, checked.s, size)), labels
-
-    def _training_scan(self, rows: Scan | Spread, y: Any, weight: Any, groups: Any) -> Rows:
-        """Check a scan, and note the same of it."""
-        scan = rows.scan if isinstance(rows, Spread) else rows
-        refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
-        check_training_scan(self, scan)
-        if scan.encoder is not None:
-            self._encoder_state = scan.encoder.state_
-        self._seed = engine.seed_of_job(draw_seed(self.random_state))
-        self._dtype = product_dtype(np.empty(0, scan.dtype), check_precision(self.precision))
-        self.target_transform_ = transform_of(self.target_transform)
-        if self.chunk_size is not None:
-            check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
-        self._note_targets(rows)
-        if isinstance(rows, Spread):
-            refuse_on_cluster(device=self.device)
-            self._device = None
-            return scan_on_workers(rows, self._prepare, self._dtype, self.chunk_size)
-        self._device = resolve(self.device)
-        return self._moved(scan_rows(scan, self._prepare, self._dtype, self.chunk_size))
-
-    def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
-        """Check Dask collections, and note the same of them."""
-        refuse_on_cluster(groups=groups, selection=self.selection, device=self.device)
-        check_collection(self, X, reset=True)
-        found = collected(X, y, weight)
-        self._single_output, self._device = found.single_output, None
-        self._seed = engine.seed_of_job(draw_seed(self.random_state))
-        self._dtype = product_dtype(np.empty(0, found.form.dtype), check_precision(self.precision))
-        self.target_transform_ = transform_of(self.target_transform)
-        return collection_rows(found, self._prepare_block, self._dtype, self.chunk_size)
-
-    @property
-    def encoder_(self) -> TableEncoder | None:
-        """The encoder of the tables that the model was trained on, None for plain numbers."""
-        check_is_fitted(self)
-        state = self._encoder_state
-        return None if state is None else TableEncoder.from_state(state)
-
-    @property
-    def _n_targets(self) -> int:
-        """How many targets a scan must have."""
-        return int(self._targets.mean.shape[0])
-
-    def _note_targets(self, rows: Scan | Spread) -> None:
-        """Note what the targets of a scan to train on are like."""
-        self._single_output = (rows.scan if isinstance(rows, Spread) else rows).single_output
-
-    def _prepare(self, chunk: Chunk) -> Chunk:
-        """Return rows read from a scan as they are learned from."""
-        return chunk._replace(Y=self.target_transform_.forward(chunk.Y))
-
-    def _prepare_block(self, chunk: Chunk) -> Chunk:
-        """Return rows of a Dask collection as they are learned from."""
-        return self._prepare(chunk)
 
     def _fit_layer(self, rows: Rows, spec: LayerSpec, rule: AlphaRule) -> MeanModel:
         with engine.calm(spec.n_neurons):
