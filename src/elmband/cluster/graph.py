@@ -145,9 +145,22 @@ def _computed(graph: dict[Any, Any], root: Any, client: Any) -> Counted:
         with watched(client):
             return client.get(graph, root, retries=_RETRIES)  # type: ignore[no-any-return]
     except Exception as error:
-        if type(error).__name__ != "KilledWorker":
+        sentence = _meaning(error)
+        if sentence is None:
             raise
-        raise RuntimeError(
+        raise RuntimeError(sentence) from error
+
+
+def _meaning(error: Exception) -> str | None:
+    """Say in words of ours what an error of Dask's own means, None where it speaks for itself."""
+    if type(error).__name__ == "KilledWorker":
+        return (
             "Several workers died at the same task, most often for want of memory: give them more, "
             "or cut the data into smaller partitions."
-        ) from error
+        )
+    if "scheduler-connection-lost" in str(error):
+        return (
+            "The scheduler of the cluster is gone, and what was done with it; start again, with "
+            "checkpoint= a fit on a scan goes on from where it was."
+        )
+    return None
