@@ -39,10 +39,22 @@ def test_the_root_of_a_covariance_gives_its_quadratic_form(xp, rank):
     covariance = factors @ factors.transpose(0, 2, 1)
     H = xp.asarray(RNG.standard_normal((30, 150)))
     root = CovarianceRoot.of(xp.asarray(covariance))
-    assert root.triangular == (rank > 75)
+    assert root.kind == ("triangular" if rank > 75 else "narrow")
     assert root.factors.shape == (2, 150, rank if rank == 20 else 150)
     np.testing.assert_allclose(
         to_numpy(root.quadratic(H)), quadratic_form(to_numpy(H), covariance), rtol=1e-9
+    )
+
+
+def test_what_rounding_has_made_indefinite_is_used_as_it_is(xp):
+    factors = RNG.standard_normal((1, 150, 100))
+    spoilt = RNG.standard_normal((1, 150, 150)) * 1e-7
+    covariance = factors @ factors.transpose(0, 2, 1) + spoilt + spoilt.transpose(0, 2, 1)
+    H = xp.asarray(RNG.standard_normal((30, 150)))
+    root = CovarianceRoot.of(xp.asarray(covariance))
+    assert root.kind == "none"
+    np.testing.assert_allclose(
+        to_numpy(root.quadratic(H)), quadratic_form(to_numpy(H), covariance), rtol=1e-12
     )
 
 

@@ -19,7 +19,7 @@ other Σ stays a covariance, though it was summed in float32.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.linalg import lapack
@@ -56,16 +56,17 @@ class Jackknife(NamedTuple):
 
 def jackknife(layer: OutputLayer, rows: Chunk) -> Jackknife:
     """Return what a chunk has to say of the covariance."""
-    if layer.factor is None or not isinstance(rows.X, np.ndarray):
+    if layer.factor is None:
         r, rest = layer.residuals(rows)
         return Jackknife(r, rest, jackknife_meat(layer, rows, r, rest))
     T = layer.factor.turned(rows.X)
     rest = leverage_complement(rows, layer.factor.quadratic_of_turned(T), layer.alpha)
     r, rest = layer.residuals(rows, rest)
-    root = np.sqrt(_weights(rows, r, rest))
-    *others, last = root.T
-    sums = [squares(_scaled(T, factors)) for factors in others]
-    T *= last[:, None]
+    root = namespace(T).sqrt(_weights(rows, r, rest))
+    *first, last = range(root.shape[1])
+    sums = [squares(_scaled(T, root[:, j])) for j in first]
+    # In place: nothing else holds the turned rows.
+    T *= root[:, last][:, None]
     return Jackknife(r, rest, TurnedMeat(_stacked([*sums, squares(T)])))
 
 
@@ -134,35 +135,41 @@ def left_out_variance(variance: Array, rows: Chunk, r: Array, rest: Array) -> Ar
 class CovarianceRoot:
     """C with Σ = C Cᵀ for every output, so that h Σ hᵀ = ‖hC‖²: `factors` (m, L, k).
 
-    C is lower triangular, which halves the arithmetic, unless Σ has less than half the rank it
-    could have; then C has so many columns.
+    - "triangular": C is lower triangular, which halves the arithmetic.
+    - "narrow": Σ has less than half the rank it could have, and C so many columns.
+    - "none": rounding has made Σ indefinite, so that it has no root; `factors` are Σ itself.
     """
 
     factors: Array
-    triangular: bool
+    kind: Literal["triangular", "narrow", "none"]
 
     @classmethod
     def of(cls, covariance: Array) -> Self:
         """Factorise Σ (m, L, L)."""
         xp = namespace(covariance)
         diagonal = xp.linalg.diagonal(covariance)
+        least = covariance.shape[-1] * 16 * epsilon(xp.float64, xp) * xp.max(diagonal)
         roots = cholesky(covariance)
         if roots is not None:
             # A pivot that rounding alone could have left says that there may be no root.
             pivots = xp.linalg.diagonal(roots) ** 2
-            least = covariance.shape[-1] * 16 * epsilon(xp.float64, xp) * xp.max(diagonal)
             if bool(xp.all(pivots > least)):
-                return cls(roots, triangular=True)
-        factors = _pivoted_roots(to_numpy(covariance))
-        triangular = 2 * factors.shape[2] > factors.shape[1]
-        if triangular:
-            factors = _triangular(factors)
-        return cls(place(factors, covariance), triangular)
+                return cls(roots, "triangular")
+        given = to_numpy(covariance)
+        factors = _pivoted_roots(given)
+        gaps = np.abs(factors @ factors.mT - given).max(axis=(1, 2))
+        if (gaps > to_numpy(least)).any():
+            return cls(covariance, "none")
+        if 2 * factors.shape[2] <= factors.shape[1]:
+            return cls(place(factors, covariance), "narrow")
+        return cls(place(_triangular(factors), covariance), "triangular")
 
     def quadratic(self, H: Array) -> Array:
         """Return σ²(x) = h Σ hᵀ of every row and output, (n, m)."""
+        if self.kind == "none":
+            return quadratic_form(H, self.factors)
         factors = (self.factors[j, :, :] for j in range(self.factors.shape[0]))
-        if self.triangular:
+        if self.kind == "triangular":
             columns = [squared_lengths(H, C, "lower") for C in factors]
         else:
             columns = [squared_norms(product(H, cast(C, H.dtype))) for C in factors]

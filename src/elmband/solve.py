@@ -10,7 +10,7 @@ then share one B.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -44,11 +44,11 @@ class InverseFactor:
             return squared_lengths(H, self.basis, "upper")[:, None] * ones
         return self.quadratic_of_turned(H @ cast(self.basis, H.dtype))
 
-    def turned(self, H: Any) -> Any:
-        """Return t = hB of rows of a NumPy array, which may be overwritten."""
+    def turned(self, H: Array) -> Array:
+        """Return t = hB of every row, which may be overwritten."""
         return turned(H, self.basis) if self.upper else H @ cast(self.basis, H.dtype)
 
-    def quadratic_of_turned(self, T: Any) -> Any:
+    def quadratic_of_turned(self, T: Array) -> Array:
         """Return h P hᵀ = Σ d t² of turned rows, (n, m)."""
         if self.upper:
             return squared_norms(T)[:, None] * cast(self.weights[:1, :], T.dtype)

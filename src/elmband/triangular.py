@@ -1,11 +1,12 @@
 """Squared lengths of rows times a triangular matrix, at little more than half the arithmetic."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, cast
+from elmband._arrays import Array, cast, namespace
 from elmband.blas import Shape, times_triangle
 from elmband.products import product, squared_norms, wide
 
@@ -22,23 +23,33 @@ def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
         T = _copy(H)
         if times_triangle(T, np.ascontiguousarray(F), shape):
             return squared_norms(T)
-    size = F.shape[1]
     total: Array = 0.0
+    for rows, columns in _blocks(H, shape):
+        total = total + squared_norms(_product(H[:, rows], F[rows, columns]))
+    return total
+
+
+def turned(H: Array, F: Array) -> Array:
+    """Return HF with F (L, L) upper triangular; on NumPy it lasts until another product."""
+    H = wide(H)
+    F = cast(F, H.dtype)
+    if isinstance(H, np.ndarray):
+        T = _copy(H)
+        if times_triangle(T, np.ascontiguousarray(F), "upper"):
+            return T
+        return np.matmul(H, np.triu(F), out=T)
+    parts = [product(H[:, rows], F[rows, columns]) for rows, columns in _blocks(H, "upper")]
+    return namespace(H).concat(parts, axis=1)
+
+
+def _blocks(H: Array, shape: Shape) -> Iterator[tuple[slice, slice]]:
+    """Yield rows and columns of the blocks of a triangle, without most of its zeros."""
+    size = int(H.shape[1])
     block = _BLOCK if isinstance(H, np.ndarray) else max(_DEVICE_BLOCK, size // 8)
     for start in range(0, size, block):
         stop = min(start + block, size)
         rows = slice(0, stop) if shape == "upper" else slice(start, size)
-        T = _product(H[:, rows], F[rows, start:stop])
-        total = total + squared_norms(T)
-    return total
-
-
-def turned(H: np.ndarray[Any, Any], F: Array) -> np.ndarray[Any, Any]:
-    """Return HF with F (L, L) upper triangular; on NumPy it lasts until another product."""
-    H = wide(H)
-    F = np.ascontiguousarray(cast(F, H.dtype))
-    T = _copy(H)
-    return T if times_triangle(T, F, "upper") else np.matmul(H, np.triu(F), out=T)
+        yield rows, slice(start, stop)
 
 
 def _copy(H: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

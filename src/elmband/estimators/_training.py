@@ -37,7 +37,7 @@ from elmband.moments import Chunk
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.scaling import Scaling
 from elmband.stream import Scan
-from elmband.transform import Transform, TransformChoice, fit_transform
+from elmband.transform import TransformChoice, fit_transform
 
 
 class TrainingModel(PlacedModel):
@@ -47,11 +47,8 @@ class TrainingModel(PlacedModel):
     target_transform: TransformChoice
     device: str | None
     random_state: Any
-    target_transform_: Transform
     # What makes numbers of tables, None where they are numbers.
     _encoder_state: EncoderState | None = None
-    _single_output: bool
-    _seed: int
     _targets: Scaling
 
     def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:

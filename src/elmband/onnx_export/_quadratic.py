@@ -27,12 +27,16 @@ def quadratic(H: Tensor, covariance: Array, *, intercept: bool = False) -> Tenso
     With an `intercept`, Σ has one more row and column before those of h, for which h has a one.
     """
     found = CovarianceRoot.of(to_numpy(covariance)[None, ...])
-    (root,) = to_numpy(found.factors)
-    if found.triangular:
-        return _squared_length(H, root, intercept=intercept)
+    (matrix,) = to_numpy(found.factors)
+    if found.kind == "triangular":
+        return _squared_length(H, matrix, intercept=intercept)
+    if found.kind == "none" and not intercept:
+        return quadratic_form(H, matrix)
     # The one of the intercept is added to the product rather than to every row.
-    T = H.apply("Gemm", root[1:], root[0]) if intercept else H @ root
-    return T.reduced("ReduceSumSquare")
+    T = H.apply("Gemm", matrix[1:], matrix[0]) if intercept else H @ matrix
+    if found.kind == "narrow":
+        return T.reduced("ReduceSumSquare")
+    return positive(T.columns(0, 1) + (T.columns(1, len(matrix)) * H).reduced("ReduceSum"))
 
 
 def _squared_length(H: Tensor, root: Floats, *, intercept: bool) -> Tensor:
