@@ -9,11 +9,12 @@ import oracle
 from elmband import bootstrap, covariance, engine
 from elmband._arrays import to_numpy
 from elmband.bootstrap import row_signs, wild_bootstrap
-from elmband.covariance import quadratic_form, sandwich
+from elmband.covariance import sandwich
 from elmband.hidden import LayerSpec
 from elmband.mean import fit_mean
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import RidgeProblem
+from elmband.quadratic import quadratic_form
 from elmband.rows import ArrayRows
 
 RNG = np.random.default_rng(0)

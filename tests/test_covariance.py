@@ -11,11 +11,11 @@ from elmband.covariance import (
     jackknife,
     jackknife_meat,
     left_out_variance,
-    quadratic_form,
     sandwich,
 )
 from elmband.moments import Chunk, gram
 from elmband.output_layer import OutputLayer, RidgeProblem
+from elmband.quadratic import quadratic_form
 from elmband.rows import ArrayRows
 from elmband.solve import Spectrum, given_alpha_factor
 

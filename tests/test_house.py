@@ -39,6 +39,7 @@ ROOMS = [
     "solve",
     "dual",
     "output_layer",
+    "quadratic",
     "covariance",
     "bootstrap",
     "select",

@@ -6,7 +6,7 @@ import pytest
 from elmband import blas, engine, triangular
 from elmband._arrays import to_numpy
 from elmband.blas import times_triangle
-from elmband.covariance import CovarianceRoot, quadratic_form
+from elmband.quadratic import CovarianceRoot, quadratic_form
 from elmband.triangular import squared_lengths, turned
 
 RNG = np.random.default_rng(0)
@@ -56,6 +56,13 @@ def test_what_rounding_has_made_indefinite_is_used_as_it_is(xp):
     np.testing.assert_allclose(
         to_numpy(root.quadratic(H)), quadratic_form(to_numpy(H), covariance), rtol=1e-12
     )
+
+
+def test_a_covariance_of_zeros_and_one_that_is_not_a_number():
+    zeros = CovarianceRoot.of(np.zeros((1, 4, 4)))
+    np.testing.assert_array_equal(zeros.quadratic(np.ones((3, 4))), 0)
+    unknown = CovarianceRoot.of(np.full((1, 4, 4), np.nan))
+    assert unknown.kind == "none"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

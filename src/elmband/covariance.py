@@ -19,20 +19,15 @@ other Σ stays a covariance, though it was summed in float32.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from elmband import engine
-from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_numpy
+from elmband._arrays import Array, double, namespace
 from elmband.moments import Chunk, Moments
 from elmband.output_layer import OutputLayer, left_out_share, leverage_complement
-from elmband.products import product, squared_norms, squares
-from elmband.solve import cholesky
-from elmband.triangular import squared_lengths
-
-Matrices: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+from elmband.products import squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,79 +124,3 @@ def left_out_variance(variance: Array, rows: Chunk, r: Array, rest: Array) -> Ar
     share = xp.ones_like(rest) if rows.s is None else left_out_share(rows)
     own = r**2 / rest * (1 - rest) ** 2 / share
     return xp.clip(variance - own, min=0.0) / rest**2
-
-
-@dataclass(frozen=True, eq=False)
-class CovarianceRoot:
-    """C with Σ = C Cᵀ for every output, so that h Σ hᵀ = ‖hC‖²: `factors` (m, L, k).
-
-    - "triangular": C is lower triangular, which halves the arithmetic.
-    - "narrow": Σ has less than half the rank it could have, and C so many columns.
-    - "none": rounding has made Σ indefinite, so that it has no root; `factors` are Σ itself.
-    """
-
-    factors: Array
-    kind: Literal["triangular", "narrow", "none"]
-
-    @classmethod
-    def of(cls, covariance: Array) -> Self:
-        """Factorise Σ (m, L, L)."""
-        xp = namespace(covariance)
-        diagonal = xp.linalg.diagonal(covariance)
-        least = covariance.shape[-1] * 16 * epsilon(xp.float64, xp) * xp.max(diagonal)
-        roots = cholesky(covariance)
-        if roots is not None:
-            # A pivot that rounding alone could have left says that there may be no root.
-            pivots = xp.linalg.diagonal(roots) ** 2
-            if bool(xp.all(pivots > least)):
-                return cls(roots, "triangular")
-        given = to_numpy(covariance)
-        factors = _pivoted_roots(given)
-        gaps = np.abs(factors @ factors.mT - given).max(axis=(1, 2))
-        if (gaps > to_numpy(least)).any():
-            return cls(covariance, "none")
-        if 2 * factors.shape[2] <= factors.shape[1]:
-            return cls(place(factors, covariance), "narrow")
-        return cls(place(_triangular(factors), covariance), "triangular")
-
-    def quadratic(self, H: Array) -> Array:
-        """Return σ²(x) = h Σ hᵀ of every row and output, (n, m)."""
-        if self.kind == "none":
-            return quadratic_form(H, self.factors)
-        factors = (self.factors[j, :, :] for j in range(self.factors.shape[0]))
-        if self.kind == "triangular":
-            columns = [squared_lengths(H, C, "lower") for C in factors]
-        else:
-            columns = [squared_norms(product(H, cast(C, H.dtype))) for C in factors]
-        return namespace(H).stack(columns, axis=1)
-
-
-def _pivoted_roots(covariance: Matrices) -> Matrices:
-    """Return C (m, L, k) with Σ = C Cᵀ but for rounding, by Cholesky with the largest pivot next.
-
-    Rows that Σ says nothing of get zeros, and k is the largest rank of all outputs.
-    """
-    roots, ranks = np.zeros(covariance.shape), [1]
-    for j, matrix in enumerate(covariance):
-        # LAPACK stops at pivots below L·eps times the largest.
-        factor, pivots, rank, _ = lapack.dpstrf(matrix, lower=1)
-        roots[j, pivots - 1, :rank] = np.tril(factor)[:, :rank]
-        ranks.append(int(rank))
-    return roots[:, :, : max(ranks)]
-
-
-def _triangular(roots: Matrices) -> Matrices:
-    """Return lower triangular roots (m, L, L) of the same: with Cᵀ = QR, C Cᵀ = Rᵀ R."""
-    m, size, rank = roots.shape
-    found = np.zeros((m, size, size))
-    found[:, :, :rank] = np.asarray(np.linalg.qr(roots.mT, mode="r")).mT
-    return found
-
-
-def quadratic_form(H: Array, covariance: Array) -> Array:
-    """Return σ²(x) = h Σ hᵀ of every row and output, (n, m); rounding is not let below zero."""
-    xp = namespace(H)
-    covariance = cast(covariance, H.dtype)
-    columns = [xp.sum((H @ covariance[j, :, :]) * H, axis=1) for j in range(covariance.shape[0])]
-    variance = xp.stack(columns, axis=1)
-    return xp.where(variance > 0, variance, xp.zeros_like(variance))

@@ -17,7 +17,6 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, output_scores
-from elmband.covariance import CovarianceRoot, quadratic_form
 from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.left_out import LeftOut
@@ -26,6 +25,7 @@ from elmband.moments import Chunk
 from elmband.noise.log import LogNoise, NoiseVariance
 from elmband.noise.parts import Parts
 from elmband.pool import Pool
+from elmband.quadratic import CovarianceRoot, quadratic_form
 from elmband.sample import sample_rows
 from elmband.scaling import Scaling
 from elmband.uncertainty import mean_uncertainty, with_ones

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from elmband._arrays import Array, cast, double, namespace
-from elmband.covariance import quadratic_form
 from elmband.hidden import FeatureMap
 from elmband.member import EigenRows, Judged
+from elmband.quadratic import quadratic_form
 
 _STRENGTHS = (-3, 4)
 _POINTS = 15

@@ -10,12 +10,10 @@ from elmband._arrays import Array, namespace
 from elmband.bootstrap import wild_bootstrap
 from elmband.calibrate import OutputScores, ScoreBins, output_scores, score_bins
 from elmband.covariance import (
-    CovarianceRoot,
     Meat,
     jackknife,
     jackknife_meat,
     left_out_variance,
-    quadratic_form,
     sandwich,
 )
 from elmband.dual import RowSpectrum
@@ -34,6 +32,7 @@ from elmband.noise.fast import (
 )
 from elmband.noise.parts import Parts, positive
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
+from elmband.quadratic import CovarianceRoot, quadratic_form
 from elmband.rows import ArrayRows
 from elmband.sample import sampled
 from elmband.select import Selection

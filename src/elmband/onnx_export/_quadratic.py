@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from elmband._arrays import Array, to_numpy
-from elmband.covariance import CovarianceRoot
 from elmband.noise.fast import LowRank
 from elmband.onnx_export._functions import positive
 from elmband.onnx_export._graph import Tensor, joined
+from elmband.quadratic import CovarianceRoot
 
 # Columns of a root taken at once: fewer store less of its zeros, and run less well.
 _BLOCK = 128
