@@ -34,7 +34,7 @@ class LateCheck:
 
         answer = torch.empty((), dtype=torch.bool, pin_memory=True)
         answer.copy_(torch.isfinite(torch.sum(X)), non_blocking=True)
-        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event = torch.cuda.Event()
         event.record(torch.cuda.current_stream(X.device))
         self._asked = X, answer, event, refuse
 

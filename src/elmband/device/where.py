@@ -66,7 +66,7 @@ def room(device: Any) -> float:
 
     free, _ = torch.cuda.mem_get_info(device)
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return _SHARE * (free + unused)
+    return _SHARE * float(free + unused)
 
 
 def check_movable(like: Any) -> None:

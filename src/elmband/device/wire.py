@@ -67,7 +67,7 @@ class _Pinned:
         """Note that the buffer in turn is on its way."""
         import torch  # noqa: PLC0415
 
-        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event = torch.cuda.Event()
         event.record(torch.cuda.current_stream(self._device))
         self._events[self._turn] = event
 
@@ -80,7 +80,7 @@ class Sender:
 
         self._device = device
         cuda = device.type == "cuda"
-        self._stream = torch.cuda.Stream(device) if cuda else None  # type: ignore[no-untyped-call]
+        self._stream = torch.cuda.Stream(device) if cuda else None
         self._pinned = [_Pinned(device) for _ in Chunk._fields]
 
     def send(self, chunk: Chunk) -> Any:
@@ -93,7 +93,7 @@ class Sender:
         pairs = zip(self._pinned, chunk, strict=True)
         with torch.cuda.stream(self._stream):
             parts = [None if a is None else self._begun(pinned, a) for pinned, a in pairs]
-            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            event = torch.cuda.Event()
             event.record(self._stream)
         if torch.from_numpy(_writeable(chunk.X)).is_pinned():
             # Sent from where they are: whoever made these rows may then write others there.
