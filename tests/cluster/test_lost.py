@@ -43,14 +43,15 @@ def cluster(tmp_path):
     process.communicate()
 
 
-def slowly(block):
-    time.sleep(0.2)
-    return block
-
-
 @pytest.mark.usefixtures("never_fetched")
 def test_the_error_says_so(cluster, rows, published):
     process, address = cluster
+
+    # Within the test, so that it travels by value: workers do not know this module.
+    def slowly(block):
+        time.sleep(0.2)
+        return block
+
     X, y = (da.from_array(values, chunks=50) for values in rows)
     with Client(address, timeout=30) as client:
         killer = Timer(1.5, os.killpg, (process.pid, signal.SIGKILL))
