@@ -14,6 +14,9 @@ from sklearn.base import clone
 
 from elmband import scan
 
+# Both engines fork and run other programs at once; JAX, if a test has loaded it, warns of forks.
+pytestmark = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")
+
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
 PIECES = 5
 
@@ -44,28 +47,20 @@ def on_ray(monkeypatch):
     monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
     ray = pytest.importorskip("ray")
-    # Sockets lie in these folders, whose names must be short.
-    with TemporaryDirectory() as folder, TemporaryDirectory() as other:
+    # Sockets lie in this folder, whose name must be short.
+    with TemporaryDirectory() as folder:
         try:
-            start(ray, folder)
-        except Exception:  # noqa: BLE001 - it gives a busy machine no more than 30 seconds
-            ray.shutdown()
-            start(ray, other)
-        try:
+            ray.init(
+                num_cpus=2,
+                include_dashboard=False,
+                log_to_driver=False,
+                object_store_memory=100_000_000,
+                _node_ip_address="127.0.0.1",
+                _temp_dir=folder,
+            )
             yield recipe("on_ray").RayExecutor()
         finally:
             ray.shutdown()
-
-
-def start(ray, folder):
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        object_store_memory=100_000_000,
-        _node_ip_address="127.0.0.1",
-        _temp_dir=folder,
-    )
 
 
 @pytest.fixture
