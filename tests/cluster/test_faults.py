@@ -206,7 +206,7 @@ def test_an_interrupted_client_leaves_no_tasks_behind(client, tmp_path, publishe
         while not log.exists():
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
-        # Python drops what is raised while it tidies up: then a person presses the keys again.
+        # Once the first was lost on a busy machine, nobody knows where: a person would press again.
         if not ended.wait(1):
             os.kill(os.getpid(), signal.SIGINT)
 
