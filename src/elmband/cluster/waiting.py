@@ -14,20 +14,19 @@ _SECONDS = 10.0
 def watched(client: Any) -> Iterator[None]:
     """Warn, once, if meanwhile there is no worker at all, or all of them have paused."""
     done = Event()
-    watcher = Thread(target=_watch, args=(client, done), daemon=True)
-    watcher.start()
+    Thread(target=_watch, args=(client, done), daemon=True).start()
     try:
         yield
     finally:
+        # It ends by itself: whoever interrupts shall not wait for a scheduler that does not answer.
         done.set()
-        watcher.join()
 
 
 def _watch(client: Any, done: Event) -> None:
     before = None
     while not done.wait(_SECONDS):
         now = _trouble(client)
-        if now is not None and now == before:
+        if now is not None and now == before and not done.is_set():
             warnings.warn(now, UserWarning, stacklevel=1)
             return
         before = now
