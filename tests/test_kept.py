@@ -81,7 +81,7 @@ def test_predictions_are_halved_as_well():
 def test_without_a_gpu_nothing_is_kept():
     rows = ArrayRows(torch.zeros((4, 1)), torch.zeros((4, 1)))
     calls = []
-    with keeping(rows, passes=3):
+    with keeping(rows):
         for _ in range(2):
             once(rows.X, rows, calls.append)
     assert len(calls) == 2
@@ -96,7 +96,7 @@ def test_parts_of_resident_rows_are_mapped_once():
         calls.append(part)
         return part * 2
 
-    with keeping(rows, passes=3):
+    with keeping(rows):
         for _ in range(3):
             for chunk in rows:
                 torch.testing.assert_close(once(chunk.X, owner, function), chunk.X * 2)

@@ -19,9 +19,6 @@ from elmband._arrays import Array
 from elmband.device import room
 from elmband.rows import ArrayRows
 
-# Passes that repay a processor for memory it has to be given first.
-_WORTHWHILE = 3
-
 
 class Kept:
     """What has been computed for parts of the rows X, which stay where they are meanwhile."""
@@ -114,24 +111,24 @@ _kept: ContextVar[Kept | KeptByRows | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def keeping(rows: Any, passes: int) -> Iterator[None]:
+def keeping(rows: Any) -> Iterator[None]:
     """Keep hidden outputs of rows in memory, as far as there is room, until the context ends.
 
-    Of so many `passes` over the rows, all but the first gain by it.
+    All passes over the rows but the first gain by it, so there should be more than one.
     """
-    token = _kept.set(_kept_for(rows, passes))
+    token = _kept.set(_kept_for(rows))
     try:
         yield
     finally:
         _kept.reset(token)
 
 
-def _kept_for(rows: Any, passes: int) -> Kept | KeptByRows | None:
+def _kept_for(rows: Any) -> Kept | KeptByRows | None:
     if not isinstance(rows, ArrayRows):
         return None
     if isinstance(rows.X, np.ndarray):
         # Parts of rows whose stride is zero or negative cannot be told apart by their addresses.
-        usable = len(rows.X) > 1 and rows.X.strides[0] > 0 and passes >= _WORTHWHILE
+        usable = len(rows.X) > 1 and rows.X.strides[0] > 0
         return KeptByRows(rows.X, int(get_config()["working_memory"] * 2**20)) if usable else None
     if not is_torch_array(rows.X):
         return None

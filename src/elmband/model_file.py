@@ -53,7 +53,7 @@ KINDS: Kinds = {
     Judge: {"low": "f", "high": "f", "centre": "p", "scale": "p", "coef": "p"},
     KeptRows: {"keys": "n"},
     LogNoise: {"centre": "l", "coef": "l", "covariance": "ll"},
-    LowRank: {"factors": "mlk", "rest": "m", "spread": "ll"},
+    LowRank: {"factors": "mlk", "rest": "m"},
     Meaning: {},
     MeanStack: {"weights": "km"},
     Member: {"centre": "l", "intercept": "m", "coef": "lm", "alpha": "m"},

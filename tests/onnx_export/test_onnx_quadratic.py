@@ -39,6 +39,6 @@ def test_rounding_is_not_let_below_zero():
 
 def test_a_factor_of_low_rank_and_what_it_leaves_out():
     H, factors = RNG.normal(size=(40, 6)), RNG.normal(size=(1, 6, 2))
-    low_rank = LowRank(factors, np.array([0.7]), np.eye(6))
+    low_rank = LowRank(factors, np.array([0.7]))
     expected = np.sum((H @ factors[0]) ** 2, axis=1) + 0.7
     np.testing.assert_allclose(computed(lambda x: low_rank_form(x, low_rank), H), expected)

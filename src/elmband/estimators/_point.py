@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -143,7 +144,8 @@ class PointModel(TrainingModel):
         specs = self._specs()
         rows, labels = self._training(X, y, sample_weight, groups)
         if specs is not None and len(specs) == 1 and labels is None:
-            with keeping(rows, passes=2):
+            one_pass = self.selection is None and (isinstance(rule, float) or rule == "gcv")
+            with nullcontext() if one_pass else keeping(rows):
                 mean = self._fit_layer(rows, specs[0], rule)
             self._learn(lambda: mean.left_out(mean.some_rows(self._seed)))
         elif self.selection is not None:

@@ -7,10 +7,11 @@ with C = HᵀH / n = R Rᵀ the directions are the eigenvectors of Rᵀ Σ R, in
 size, so that what the rank leaves out is nearly the same for all rows and is added as a constant.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-from elmband._arrays import Array, cast, namespace
+from elmband._arrays import Array, cast, epsilon, namespace
 from elmband.moments import Chunk
 from elmband.products import squared_norms
 
@@ -20,42 +21,15 @@ RANKS = (32, 48, 64, 96)
 # The largest relative change of widths that a low rank may make.
 MOST_ERROR = 0.003
 # Rows that errors are measured on.
-_JUDGED = 2000
+_JUDGED = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """h Σ hᵀ ≈ ‖hF‖² + rest for every output: `factors` F (m, L, k), `rest` (m,).
-
-    Columns of F are in ascending order of what they add for the mean square R Rᵀ of rows, with R
-    the `spread`.
-    """
+    """h Σ hᵀ ≈ ‖hF‖² + rest for every output: `factors` F (m, L, k), `rest` (m,)."""
 
     factors: Array
     rest: Array
-    spread: Array
-
-    @classmethod
-    def of(cls, covariance: Array, HtH: Array, n: float) -> Self:
-        """Decompose Σ (m, L, L) for rows with the mean square HᵀH / n, at full rank."""
-        xp = namespace(covariance)
-        size = HtH.shape[0]
-        eye = xp.eye(size, dtype=HtH.dtype, device=HtH.device)
-        slight = 1e-10 * float(xp.linalg.trace(HtH)) / size / n
-        R = xp.linalg.cholesky(HtH / n + slight * eye)
-        back = xp.linalg.inv(R).T
-        factors = []
-        for j in range(covariance.shape[0]):
-            values, vectors = xp.linalg.eigh(R.T @ covariance[j, :, :] @ R)
-            factors.append((back @ vectors) * xp.sqrt(xp.clip(values, min=0.0)))
-        return cls(xp.stack(factors), xp.zeros_like(covariance[:, 0, 0]), R)
-
-    def cut(self, rank: int) -> Self:
-        """Keep the largest directions; the others are replaced by their mean over rows."""
-        xp = namespace(self.factors)
-        dropped = self.factors[:, :, :-rank]
-        rest = xp.sum((self.spread.T @ dropped) ** 2, axis=(1, 2))
-        return type(self)(self.factors[:, :, -rank:], rest, self.spread)
 
     def quadratic(self, H: Array) -> Array:
         """Return h Σ hᵀ of every row and output, approximately, (n, m)."""
@@ -65,6 +39,33 @@ class LowRank:
             T = H @ cast(self.factors[j, :, :], H.dtype)
             columns.append(squared_norms(T) + cast(self.rest[j], H.dtype))
         return xp.stack(columns, axis=1)
+
+
+def low_ranks(covariance: Array, HtH: Array, n: float, ranks: Sequence[int]) -> Iterator[LowRank]:
+    """Yield factors of Σ (m, L, L) of ascending ranks, for rows with the mean square HᵀH / n.
+
+    With Rᵀ Σ R = V Λ Vᵀ the columns of F are those of Σ R V Λ^(-1/2), the largest λ first to stay.
+    The others are replaced by their mean over rows, which is the sum of their λ.
+    """
+    xp = namespace(covariance)
+    size, most = HtH.shape[0], max(ranks, default=0)
+    eye = xp.eye(size, dtype=HtH.dtype, device=HtH.device)
+    slight = 1e-10 * float(xp.linalg.trace(HtH)) / size / n
+    R = xp.linalg.cholesky(HtH / n + slight * eye)
+    factors, shares = [], []
+    for j in range(covariance.shape[0]):
+        SR = covariance[j, :, :] @ R
+        values, vectors = xp.linalg.eigh(R.T @ SR)
+        # What rounding leaves of a λ that is zero gets no column.
+        floor = size * epsilon(values.dtype, xp) * xp.max(xp.abs(values))
+        known = values > floor
+        root = xp.sqrt(xp.where(known, values, xp.ones_like(values)))
+        root = xp.where(known, root, xp.full_like(root, xp.inf))
+        factors.append(SR @ vectors[:, size - most :] / root[size - most :])
+        shares.append(xp.clip(values, min=0.0))
+    F, values = xp.stack(factors), xp.stack(shares)
+    for rank in sorted(ranks):
+        yield LowRank(F[:, :, most - rank :], xp.sum(values[:, : size - rank], axis=1))
 
 
 def halves(rows: Chunk) -> tuple[Chunk, Chunk]:

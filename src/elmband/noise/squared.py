@@ -28,6 +28,7 @@ from elmband.noise.fast import (
     LowRank,
     halves,
     judged,
+    low_ranks,
     relative_error,
 )
 from elmband.noise.parts import Parts, positive
@@ -104,7 +105,6 @@ class SquaredNoise:
         layer = _noise_layer(problem, rule, mean, noise_sums, shared=True)
         one, other = engine.for_all(partial(_sampled_covariances, mean, layer), halves(rows))
         both = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
-        whole = LowRank.of(both[0] + both[1], mean.sums.HtH, mean.sums.n)
         H = mean.features.apply(judged(rows).X)
         noise = positive(layer.predict(H))
         mine, theirs = (noise + quadratic_form(H, a + b) for a, b in (one, other))
@@ -112,8 +112,8 @@ class SquaredNoise:
         # The halves differ by twice the standard error of their mean.
         by_sample = relative_error(mine, theirs) / 2
         low_rank, by_rank = None, 0.0
-        for rank in (rank for rank in RANKS if rank < H.shape[1] / 2):
-            candidate = whole.cut(rank)
+        ranks = [rank for rank in RANKS if rank < H.shape[1] / 2]
+        for candidate in low_ranks(both[0] + both[1], mean.sums.HtH, mean.sums.n, ranks):
             found = relative_error(exact, noise + candidate.quadratic(H))
             if found < MOST_ERROR:
                 low_rank, by_rank = candidate, found
@@ -279,10 +279,14 @@ def _squares(mean: MeanModel, features: FeatureMap | None, chunk: Chunk) -> Chun
 def _sampled_covariances(mean: MeanModel, layer: OutputLayer, rows: Chunk) -> tuple[Array, Array]:
     """Return Σ_y and Σ_r with middle terms from some rows, which stand for all of them."""
     assert mean.sums is not None
-    hidden = mean.features(rows)
-    r, rest, meat = jackknife(mean.layer, hidden)
-    same = bool(namespace(r).all(layer.alpha == mean.layer.alpha))
-    noise_meat = _noise_meat(layer, hidden._replace(Y=r**2), rest if same else None)
+    same = bool(namespace(layer.alpha).all(layer.alpha == mean.layer.alpha))
+
+    def chunk_map(chunk: Chunk) -> Several:
+        hidden = mean.features(chunk)
+        r, rest, meat = jackknife(mean.layer, hidden)
+        return Several((meat, _noise_meat(layer, hidden._replace(Y=r**2), rest if same else None)))
+
+    meat, noise_meat = engine.in_blocks(chunk_map)(rows).parts
     share = mean.sums.n / rows.n
     return share * sandwich(mean.layer, meat), share * sandwich(layer, noise_meat)
 
