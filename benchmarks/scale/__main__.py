@@ -60,9 +60,9 @@ def scale(
     console, store = Console(), Store(out)
     if not report_only:
         size = rows or (FULL_ROWS if full else QUICK_ROWS)
-        jobs = plan(size, chosen, growth_rows if growth else 0)
-        settings = Settings(repeats, timeout, hpelm_python)
-        run(store, pending(store, jobs, repeats, retry=retry), settings, console)
+        jobs = plan(size, chosen, growth_rows if growth else 0, repeats)
+        settings = Settings(timeout, hpelm_python)
+        run(store, pending(store, jobs, retry=retry), settings, console)
     write_report(store, console)
     if clean:
         shutil.rmtree(out / "data", ignore_errors=True)

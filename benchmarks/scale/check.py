@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.parquet as pq
 from benchmarks.quality.store import Store
 from benchmarks.scale import work
-from benchmarks.scale.cases import ALPHA, CASES
+from benchmarks.scale.cases import ALPHA, CASES, GROWTH_CASES, GROWTH_DTYPE
 from benchmarks.scale.data import BLOCK, COLUMNS, blocks, load, make
 from benchmarks.scale.rivals import naive
 from benchmarks.scale.rivals.layer import BATCH, Array, draw, hidden
-from benchmarks.scale.runner import Job, pending
+from benchmarks.scale.runner import Job, pending, plan, together
 from benchmarks.scale.summary import Summary
 
 
@@ -32,14 +32,14 @@ def check_naive_gives_the_published_equations() -> None:
     weights = [draw(np.float64, seed) for seed in (0, 1)]
     layers = [partial(naive._apply, one) for one in weights]  # noqa: SLF001
     for noise_layer, W in zip(layers, weights, strict=True):
-        mean, noise = naive.fit(X, y, layers[0], noise_layer)
+        mean, noise = naive.fit(X, y, layers[0], noise_layer, BATCH)
         beta, covariance, r = textbook(hidden(X, *weights[0]), y)
         H = hidden(X, *W)
         noise_beta, noise_covariance, _ = textbook(H, r**2)
         found = (mean.beta, mean.covariance, noise.beta, noise.covariance)
         for a, b in zip(found, (beta, covariance, noise_beta, noise_covariance), strict=True):
             assert np.abs(a - b).max() < 1e-9 * np.abs(b).max()
-        bounds = naive.predict_interval(mean, noise, X)
+        bounds = naive.predict_interval(mean, noise, X, BATCH)
         variance = ((bounds[:, 1] - bounds[:, 0]) / 2 / 1.959963984540054) ** 2
         h = H[7]
         expected = max(h @ noise_beta, 0) + h @ noise_covariance @ h
@@ -76,17 +76,49 @@ def check_work_is_counted_as_described() -> None:
 
 def check_only_what_is_missing_runs() -> None:
     """Finished work stays; skipped work, failures to retry and more repeats run."""
-    jobs = [Job(CASES["ridge"], rows, "float32") for rows in (1, 2, 3, 4)]
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
         store.append("float32", "ridge", {"split": 1, "repeats": 3})
         store.append("float32", "ridge", {"split": 2, "repeats": 3, "kind": "skipped", "error": ""})
         store.append("float32", "ridge", {"split": 3, "repeats": 3, "kind": "failed", "error": ""})
-        sizes = [
-            [job.rows for job in pending(store, jobs, repeats, retry=retry)]
-            for repeats, retry in ((3, False), (3, True), (5, False))
-        ]
+        sizes = []
+        for repeats, retry in ((3, False), (3, True), (5, False)):
+            jobs = [Job(CASES["ridge"], rows, "float32", repeats) for rows in (1, 2, 3, 4)]
+            sizes.append([job.rows for job in pending(store, jobs, retry=retry)])
+        turns = [Job(CASES["ridge"], 1, "float32", 1, before) for before in (2, 3)]
+        left = pending(store, turns, retry=False)
     assert sizes == [[2, 4], [2, 3, 4], [1, 2, 3, 4]]
+    assert [job.before for job in left] == [3]
+
+
+def check_sizes_take_turns() -> None:
+    """Plan each size once a turn and nowhere else, and put what turns measured together."""
+    jobs = plan(200_000, (), 200_000, 2)
+    streamed = [job for job in jobs if job.case.name in GROWTH_CASES and job.dtype == GROWTH_DTYPE]
+    assert [(job.rows, job.before) for job in streamed if "point" in job.case.name] == [
+        (100_000, 0),
+        (200_000, 0),
+        (100_000, 1),
+        (200_000, 1),
+    ]
+    one, other = (
+        {
+            "repeats": 1,
+            "load_average": load,
+            "seconds": {"fit": fit},
+            "all_seconds": {"fit": [fit]},
+            "cpu_seconds": {"fit": fit},
+            "peak_mb": {"fit": peak},
+        }
+        for load, fit, peak in ((1.0, 3.0, 100.0), (2.0, 2.0, 101.0))
+    )
+    both = together(one, other)
+    assert both["seconds"] == both["cpu_seconds"] == {"fit": 2.0}
+    assert both["all_seconds"] == {"fit": [3.0, 2.0]}
+    assert (both["repeats"], both["load_average"], both["peak_mb"]["fit"]) == (2, 2.0, 100.0)
+    failed = {"repeats": 2, "kind": "failed", "error": ""}
+    assert together(one, failed) is failed
+    assert together(failed, other) is other
 
 
 def check_proportional_time_doubles() -> None:

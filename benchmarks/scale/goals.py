@@ -49,15 +49,17 @@ def _against_hp_elm(summary: Summary, rows: int) -> Iterator[Goal]:
 
 def _against_naive(summary: Summary, rows: int) -> Iterator[Goal]:
     pairs = (
-        ("elmband-interval", "naive-own", "published fit, shared layer", "naive as in the paper"),
-        ("elmband-interval", "naive-shared", "published fit, shared layer", "naive, shared layer"),
-        ("elmband-own", "naive-own", "published fit, own layers", "naive as in the paper"),
+        ("interval", "own", "shared layer", "naive as in the paper, batch=1000"),
+        ("interval", "own-batch", "shared layer", "naive as in the paper, batch=10000"),
+        ("interval", "shared", "shared layer", "naive, shared layer, batch=10000"),
+        ("own", "own-batch", "own layers", "naive as in the paper, batch=10000"),
     )
     targets = (("float32", "float64", 1 / 5), ("float64", "float64", 1 / 5))
     for ours, theirs, text, other in pairs:
         for mine, dtype, target in (*targets, ("float32", "float32", 1 / 3)):
-            value = summary.seconds(ours, mine, rows) / summary.seconds(theirs, dtype, rows)
-            yield Goal(f"1. {text}, {mine} / {other}, {dtype}", value, target)
+            naive = summary.seconds(f"naive-{theirs}", dtype, rows)
+            value = summary.seconds(f"elmband-{ours}", mine, rows) / naive
+            yield Goal(f"1. published fit, {text}, {mine} / {other}, {dtype}", value, target)
 
 
 def _against_point(summary: Summary, rows: int) -> Iterator[Goal]:

@@ -14,8 +14,8 @@ from benchmarks.scale.work import FEATURES, INTERVAL_FIT, POINT_FIT, SIGMOIDS
 
 LEGEND = f"""Rows of {FEATURES} inputs, {FEATURES} linear and {SIGMOIDS} sigmoid neurons, the L2
 strength alpha given unless a row says otherwise. Seconds are the best of the repeats after a
-warm-up, every row in a process of its own. The ratios compare fits of one dtype; HP-ELM at its
-faster batch size, naive as in the paper. GFLOP/s count the necessary work alone,
+warm-up, every row in a process of its own. The ratios compare fits of one dtype; HP-ELM and
+naive as in the paper, each at its faster batch size. GFLOP/s count the necessary work alone,
 {POINT_FIT / 1e3:.0f} kflop per row for a point fit and {INTERVAL_FIT / 1e3:.0f} for both models
 with both covariances (`work.py` says how), and "of ceiling" is their share of the rate of a large
 matrix product. Peak is the resident memory of the process at the end of the fit, arrays included;
@@ -86,7 +86,7 @@ def _line(summary: Summary, case: Case, dtype: str, rows: int) -> list[str]:
     references = (
         summary.hp_elm(dtype, rows),
         summary.seconds("elmband-point", dtype, rows),
-        summary.seconds("naive-own", dtype, rows),
+        summary.naive(dtype, rows),
     )
     rate = summary.rate(case, dtype, rows)
     is_fit = case.rows is None

@@ -1,4 +1,8 @@
-"""Run what is not finished yet: one process after the other, each with one measurement."""
+"""Run what is not finished yet: one process after the other, each with one measurement.
+
+Sizes of files are compared with each other, so they take turns: a machine that slows down
+meanwhile is as slow for the small ones as for the large ones.
+"""
 
 import json
 import subprocess
@@ -24,18 +28,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 @dataclass(frozen=True)
 class Job:
-    """A case, at a number of rows, in a dtype."""
+    """A case, at a number of rows, in a dtype: how many runs of it, after how many others."""
 
     case: Case
     rows: int
     dtype: str
+    repeats: int
+    before: int = 0
 
 
 @dataclass(frozen=True)
 class Settings:
     """How measurements run; without `hpelm_python` HP-ELM is left out."""
 
-    repeats: int
     timeout: float
     hpelm_python: Path | None
 
@@ -44,29 +49,36 @@ class Settings:
         return str(self.hpelm_python) if case.rival == "hp-elm" else sys.executable
 
 
-def plan(rows: int, rivals: Iterable[str], growth: int) -> list[Job]:
+def plan(rows: int, rivals: Iterable[str], growth: int, repeats: int) -> list[Job]:
     """List everything to measure; growth goes up to that many rows, 0 is none."""
     left_out = set(RIVALS) - set(rivals)
     jobs = [
-        Job(case, case.rows or rows, dtype)
+        Job(case, case.rows or rows, dtype, repeats)
         for dtype in DTYPES
         for case in CASES.values()
         if dtype in case.dtypes and case.rival not in left_out
     ]
     if flights_file() is None:
         jobs = [job for job in jobs if "flights" not in job.case.name]
-    sizes = [size for size in GROWTH_ROWS if size <= growth]
-    return jobs + [Job(CASES[name], n, GROWTH_DTYPE) for n in sizes for name in GROWTH_CASES]
+    turns = [
+        Job(CASES[name], size, GROWTH_DTYPE, 1, turn)
+        for turn in range(repeats)
+        for size in GROWTH_ROWS
+        for name in GROWTH_CASES
+        if size <= growth
+    ]
+    by_turns = {(job.case.name, job.rows, job.dtype) for job in turns}
+    return [job for job in jobs if (job.case.name, job.rows, job.dtype) not in by_turns] + turns
 
 
-def pending(store: Store, jobs: list[Job], repeats: int, *, retry: bool) -> list[Job]:
+def pending(store: Store, jobs: list[Job], *, retry: bool) -> list[Job]:
     """Leave out what is measured; failures count as measured unless `retry`, skips never do."""
 
     def done(job: Job) -> bool:
         record = store.read(job.dtype, job.case.name).get(job.rows)
         if record is None or record.get("kind") == "skipped":
             return False
-        return record["repeats"] >= repeats and not (retry and "error" in record)
+        return record["repeats"] >= job.before + job.repeats and not (retry and "error" in record)
 
     return [job for job in jobs if not done(job)]
 
@@ -79,16 +91,33 @@ def run(store: Store, jobs: list[Job], settings: Settings, console: Console) -> 
         for job in jobs:
             progress.update(bar, description=f"{job.case.name} · {job.dtype} · {job.rows:,}")
             record = _measure(store, job, settings)
+            if job.before:
+                record = together(store.read(job.dtype, job.case.name).get(job.rows), record)
             store.append(job.dtype, job.case.name, record)
             progress.advance(bar)
             console.print(_line(job, record), highlight=False, markup=False, soft_wrap=True)
 
 
+def together(former: Record | None, record: Record) -> Record:
+    """Return both as one measurement: the best times, and the memory of the first."""
+    if former is None or "error" in former or "error" in record:
+        return record
+    runs = {k: former["all_seconds"][k] + more for k, more in record["all_seconds"].items()}
+    cpu = {k: min(former["cpu_seconds"][k], one) for k, one in record["cpu_seconds"].items()}
+    return former | {
+        "repeats": former["repeats"] + record["repeats"],
+        "load_average": max(former["load_average"], record["load_average"]),
+        "seconds": {k: min(times) for k, times in runs.items()},
+        "all_seconds": runs,
+        "cpu_seconds": cpu,
+    }
+
+
 def _measure(store: Store, job: Job, settings: Settings) -> Record:
     """Return the record of a job, whatever happens to its process."""
     command = [settings.python(job.case), "-m", "benchmarks.scale.worker"]
-    command += [job.case.name, str(job.rows), job.dtype, str(settings.repeats)]
-    failed = {"split": job.rows, "repeats": settings.repeats, "kind": "failed"}
+    command += [job.case.name, str(job.rows), job.dtype, str(job.repeats)]
+    failed = {"split": job.rows, "repeats": job.before + job.repeats, "kind": "failed"}
     log = store.log(job.dtype, job.case.name)
     with log.open("ab") as errors:
         try:

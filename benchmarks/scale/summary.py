@@ -40,7 +40,14 @@ class Summary:
 
     def hp_elm(self, dtype: str, rows: int) -> float:
         """Return the time of a fit with HP-ELM, at its faster batch size."""
-        times = [self.seconds(name, dtype, rows) for name in ("hp-elm", "hp-elm-batch")]
+        return self._faster(("hp-elm", "hp-elm-batch"), dtype, rows)
+
+    def naive(self, dtype: str, rows: int) -> float:
+        """Return the time of the naive algorithm as in the paper, at its faster batch size."""
+        return self._faster(("naive-own", "naive-own-batch"), dtype, rows)
+
+    def _faster(self, cases: tuple[str, ...], dtype: str, rows: int) -> float:
+        times = [self.seconds(name, dtype, rows) for name in cases]
         return min((time for time in times if not math.isnan(time)), default=NAN)
 
     def ceiling(self, dtype: str) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 BATCH = 10_000
-"""Rows at a time. The naive algorithm was slower with 1,000 and with 30,000."""
+"""Rows at a time, where a case does not say how many."""
 LEVEL_95 = 1.959963984540054
 
 
