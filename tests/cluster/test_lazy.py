@@ -131,6 +131,23 @@ def test_answers_of_several_parts_to_a_frame_are_a_table(rows, published, tmp_pa
     )
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.set_index")
+def test_labels_that_are_objects_are_text_in_a_table(rows, tmp_path):
+    X, _ = rows
+    frame = pd.DataFrame(X, columns=NAMES)
+    labels = np.where(X[:, 0] > 0.5, "yes", "nope").astype(object)
+    model = ELMSelectiveClassifier(50, coverage=0.5, random_state=0).fit(frame, labels)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    called = model.predict(lazy)
+    assert called.dtype == called.compute().dtype
+    model.triage(lazy).to_parquet(tmp_path / "triage")
+    found, expected = pd.read_parquet(tmp_path / "triage"), model.triage(frame)
+    for name in ("label", "reason"):
+        assert (found[name].to_numpy() == getattr(expected, name)).all()
+    parts = model.fit(X, labels).triage(da.from_array(X, chunks=(700, 4)))
+    assert (parts.label.compute() == expected.label).all()
+
+
 def test_the_model_is_in_the_graph_once(rows, model):
     lazy = da.from_array(rows[0], chunks=(100, 4))
     graph = dict(model.predict(lazy).__dask_graph__())

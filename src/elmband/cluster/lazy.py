@@ -74,9 +74,15 @@ def _frame(values: Array, index: Any, columns: Sequence[str]) -> Any:
     import pandas as pd  # noqa: PLC0415 - it is there where Dask has frames
 
     if values.dtype.names is not None:
-        return pd.DataFrame({name: values[name] for name in values.dtype.names}, index)
+        return pd.DataFrame({name: _text(values[name]) for name in values.dtype.names}, index)
     if values.ndim == 1:
-        return pd.Series(values, index, name=columns[0])
+        return pd.Series(_text(values), index, name=columns[0])
     width = int(np.prod(values.shape[1:]))
     names = columns if len(columns) == width else [f"{columns[0]}_{k}" for k in range(width)]
     return pd.DataFrame(values.reshape(len(values), width), index, list(names))
+
+
+def _text(values: Array) -> Array:
+    """Return strings as text, which pandas and Parquet know: of objects they know no type."""
+    is_text = values.dtype == object and (not len(values) or isinstance(values[0], str))
+    return values.astype(str) if is_text else values

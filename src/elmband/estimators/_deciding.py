@@ -61,7 +61,7 @@ class Deciding(Promising):
         if out is not None:
             return self._written(X, block, out)
         place_of, accepted, score, reason = self._tupled(X, "triage", block)
-        labels, reasons = self.classes_.take(place_of), np.asarray(REASONS).take(reason)
+        labels, reasons = self.classes_.take(place_of), REASONS.take(reason)
         found = Triage(labels, accepted, score, reasons)
         return framed(found._asdict(), X) if as_frame else found
 

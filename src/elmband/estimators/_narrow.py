@@ -11,7 +11,7 @@ from elmband.estimators._validate import Levels, check_levels
 from elmband.frames import framed
 from elmband.noise.parts import Parts
 
-_REASONS = ("accepted", "noisy here", "unlike training rows")
+_REASONS = np.array(["accepted", "noisy here", "unlike training rows"], dtype=object)
 _NOISY = 1
 
 
@@ -79,7 +79,7 @@ class NarrowAnswers(IntervalAnswers):
             return mean, interval, accepted, xp.where(accepted, xp.zeros_like(reason), reason)
 
         mean, interval, accepted, reason = self._tupled(X, "triage", block)
-        reasons = np.asarray(_REASONS)[to_numpy(reason)]
+        reasons = _REASONS.take(to_numpy(reason))
         if not as_frame:
             return IntervalTriage(mean, interval, accepted, reasons)
         flat = namespace(mean).concat([mean.reshape(-1, 1, 1), interval.reshape(-1, 1, 2)], axis=2)

@@ -8,8 +8,13 @@ from elmband.confidence import Answer
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-REASONS = ("accepted", "between classes", "noisy here", "unlike training rows")
-"""Why a row is answered or not; a number in a file is the place in this list."""
+REASONS = np.array(
+    ["accepted", "between classes", "noisy here", "unlike training rows"], dtype=object
+)
+"""Why a row is answered or not; a number in a file is the place in this list.
+
+Rows share these very strings: as text of their own each would take 80 bytes.
+"""
 
 # The mean of a row is less certain than that of nearly all training rows.
 _UNLIKE = 0.99
