@@ -119,7 +119,7 @@ def test_thresholds_say_what_they_mean():
         f"Thresholds({threshold.value:.4g}, the same for all classes)"
     )
     assert line(model._left_out) == "Known(150 rows)"
-    assert line(model.confidence_.judge) == "Judge(20 features of answers)"
+    assert line(model.confidence_.judge) == "Judge(14 features of answers)"
     line(model.confidence_)
 
 

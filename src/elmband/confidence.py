@@ -1,13 +1,13 @@
 """How certain a classifier is of a row, by several rules, each with its name.
 
 The margin of a row is |ŷ| for two classes, else the lead of its class over the next one. It is
-certain where the margin is large against what may be wrong with it: the noise, the uncertainty of
-the mean model, that of the noise model. Rules:
+certain where the margin is large against what may be wrong with it: the noise, and what the models
+of mean and noise do not know. Rules:
 
 - "interval": the margin divided by the width of its own interval, as published;
 - "margin": the margin alone, which is one threshold for all rows;
-- "model": the margin divided by the standard deviation of the mean model;
-- "probability": the probability that the label is right, by logistic regression on the margin, the
+- "model": the margin divided by the standard deviation of what the models do not know;
+- "probability": the probability that the label is right, by logistic regression on the margin, both
   variances and their products, learned from training rows left out. Where all of these were right
   there is nothing to learn, and Cantelli's inequality bounds it by the margin relative to its
   standard deviation, t: it is at least t² / (1 + t²).
@@ -40,46 +40,44 @@ _TINY = 1e-30
 class Answer(NamedTuple):
     """What is said of rows: the place of their class among the classes, and how clear it is.
 
-    Variances are parts of that of the margin, `side` is +1 or -1 for the two classes and 0 where
-    there are more.
+    Variances are parts of that of the margin: `noise`, and `model` for what the models of mean and
+    noise do not know. `side` is +1 or -1 for the two classes and 0 where there are more.
     """
 
     place: Ints
     margin: Floats
     noise: Floats
-    mean_model: Floats
-    noise_model: Floats
+    model: Floats
     side: Floats
 
     @classmethod
-    def of(cls, decision: Floats, variances: tuple[Floats, Floats, Floats]) -> Self:
+    def of(cls, decision: Floats, noise: Floats, model: Floats) -> Self:
         """Read decisions (n, m) on the scale of ±1, and the parts of their variances."""
         if decision.shape[1] == 1:
             d = decision[:, 0]
             place = (d > 0).astype(np.int64)
-            first, second, third = (variance[:, 0] for variance in variances)
             side = (2 * place - 1).astype(np.float64)
-            return cls(place, np.abs(d), first, second, third, side)
+            return cls(place, np.abs(d), noise[:, 0], model[:, 0], side)
         order = np.argsort(decision, axis=1, kind="stable")
         # Of equal decisions the first class is taken, as by argmax.
         best = np.argmax(decision, axis=1)
         next_best = np.where(order[:, -1] == best, order[:, -2], order[:, -1])
         rows = np.arange(len(decision))
         margin = decision[rows, best] - decision[rows, next_best]
-        first, second, third = (v[rows, best] + v[rows, next_best] for v in variances)
-        return cls(best, margin, first, second, third, np.zeros(len(decision)))
+        noise, model = (v[rows, best] + v[rows, next_best] for v in (noise, model))
+        return cls(best, margin, noise, model, np.zeros(len(decision)))
 
     @property
     def total(self) -> Floats:
         """The variance of the margin of a new row."""
-        return self.noise + self.mean_model + self.noise_model
+        return self.noise + self.model
 
 
 class Judge(NamedTuple):
     """Probability that an answer is right, from features that were standardised like this.
 
     Features stay within the range of the rows that taught it, for beyond it curves of any kind may
-    rise; a mean that is less certain than theirs makes an answer less certain all the same.
+    rise; models that know less than they did there make an answer less certain all the same.
     """
 
     low: Floats
@@ -133,14 +131,14 @@ class Judge(NamedTuple):
         return np.asarray(np.sum(np.multiply(features, slopes, out=slopes), axis=0) + constant)
 
 
-# The place of the standard deviation of the mean among the features.
+# The place of the standard deviation of the models among the features.
 _DEVIATION = 2
 
 
 def _basic(answer: Answer) -> Floats:
-    """Return what a judge looks at, (n, 5)."""
-    deviations = (np.log(np.maximum(v, _TINY)) / 2 for v in (answer.mean_model, answer.noise_model))
-    columns = [answer.margin, np.log(answer.noise + _LEAST_NOISE), *deviations, answer.side]
+    """Return what a judge looks at, (n, 4)."""
+    deviation = np.log(np.maximum(answer.model, _TINY)) / 2
+    columns = [answer.margin, np.log(answer.noise + _LEAST_NOISE), deviation, answer.side]
     # Column by column in memory, in which order they are worked on.
     return np.stack(columns, axis=0).T
 
@@ -162,7 +160,7 @@ class Confidence(NamedTuple):
         if self.rule == "margin":
             return answer.margin
         if self.rule == "model":
-            return answer.margin / np.sqrt(np.maximum(answer.mean_model, _TINY))
+            return answer.margin / np.sqrt(np.maximum(answer.model, _TINY))
         ratio = answer.margin / np.sqrt(np.maximum(answer.total, _TINY))
         if self.rule == "interval":
             return ratio

@@ -41,7 +41,7 @@ def test_two_classes_are_ranked_by_the_margin_against_the_interval(parameters):
         # Half a width is 1.96 standard deviations.
         "interval": 2 * 1.959963984540054 * np.abs(mean) / (high - low),
         "margin": np.abs(mean),
-        "model": np.abs(mean) / np.sqrt(parts.mean_model),
+        "model": np.abs(mean) / np.sqrt(parts.mean_model + parts.noise_model),
     }
     for rule, values in expected.items():
         model = selective(parameters, 2, rule)
@@ -58,7 +58,8 @@ def test_many_classes_are_ranked_by_the_lead_over_the_next_one(parameters):
         following, best = np.argsort(row)[-2:]
         lead = row[best] - row[following]
         expected["margin"].append(lead)
-        for rule, variance in (("interval", parts.total), ("model", parts.mean_model)):
+        models = parts.mean_model + parts.noise_model
+        for rule, variance in (("interval", parts.total), ("model", models)):
             expected[rule].append(lead / np.sqrt(variance[i, best] + variance[i, following]))
     for rule, values in expected.items():
         model = selective(parameters, 3, rule)

@@ -8,7 +8,7 @@ from elmband import ELMClassifier, ELMSelectiveClassifier
 from elmband.confidence import Answer as Known
 from elmband.onnx_export._confidence import many_classes
 from elmband.onnx_export._graph import DOUBLE
-from elmband.onnx_export._noise import Parts
+from elmband.onnx_export._noise import Variances
 
 DTYPES = ("float64", "float32")
 LABELS = {
@@ -115,15 +115,16 @@ def test_of_equal_decisions_the_same_classes_are_compared():
     decision = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     weights = np.array([[1.0, 2.0, 4.0]])
     variances = decision + weights
-    expected = Known.of(decision, (variances, variances, variances))
+    expected = Known.of(decision, variances, variances)
 
     def answer(x):
-        return many_classes(x, Parts(*[x + weights] * 3), 3)
+        return many_classes(x, Variances(*[x + weights] * 2), 3)
 
     functions = {
         "place": lambda x: answer(x).place.to(DOUBLE),
         "margin": lambda x: answer(x).margin,
         "noise": lambda x: answer(x).variances.noise,
+        "model": lambda x: answer(x).variances.model,
         "side": lambda x: answer(x).side,
     }
     for name, function in functions.items():

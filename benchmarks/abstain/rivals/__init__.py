@@ -38,7 +38,7 @@ class Method:
 _METHODS = (
     Method("elm-margin", "elm.margin", "ELM, one threshold", seeded=True),
     Method("elm-interval", "elm.interval", "ELM, by interval", seeded=True),
-    Method("elm-model", "elm.model", "ELM, by mean model", seeded=True),
+    Method("elm-model", "elm.model", "ELM, by deviation of the models", seeded=True),
     Method("elm-probability", "elm.probability", "ELM, by probability", seeded=True),
     Method("elm-log", "elm.log", "one layer, log noise", seeded=True),
     Method("elm-ensemble", "elm.ensemble", "five layers, log noise", seeded=True),

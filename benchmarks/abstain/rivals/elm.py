@@ -41,7 +41,7 @@ def interval(split: Split, seed: int, watch: Watch) -> Answers:
 
 
 def model(split: Split, seed: int, watch: Watch) -> Answers:
-    """Rank by the margin relative to the standard deviation of the mean model."""
+    """Rank by the margin relative to the standard deviation of the models."""
     return ranked("model", split, seed, watch)
 
 

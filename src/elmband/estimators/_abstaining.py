@@ -1,6 +1,6 @@
 """How a classifier that abstains learns what to be certain of."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -51,9 +51,11 @@ class Abstaining(ELMClassifier, IntervalModel):
         super()._learn(lambda: found)
         rows = found.numpy()
         assert rows.s is not None
-        answer = self._answered(rows.mean, (rows.noise, rows.mean_model, rows.noise_model))
+        assert rows.mean_model is not None
+        assert rows.noise_model is not None
+        answer = self._answered(rows.mean, rows.noise, rows.mean_model + rows.noise_model)
         zero = np.zeros_like(rows.mean)
-        true = self._answered(rows.target, (zero, zero, zero)).place
+        true = self._answered(rows.target, zero, zero).place
         judge = None
         if self.rank_by == "probability":
             judge = Judge.fit(answer, answer.place == true, rows.s)
@@ -64,11 +66,11 @@ class Abstaining(ELMClassifier, IntervalModel):
         self._usual = Usual.of(answer, s)
         self._decide(self._request(), None)
 
-    def _answered(self, mean: Any, variances: Iterable[Any]) -> Answer:
+    def _answered(self, mean: Any, noise: Any, model: Any) -> Answer:
         """Return answers from standardised means and variances, each (n, m)."""
         scale, centre = (to_numpy(double(a)) for a in (self._targets.scale, self._targets.mean))
-        first, second, third = (to_numpy(double(v)) * scale**2 for v in variances)
-        return Answer.of(to_numpy(double(mean)) * scale + centre, (first, second, third))
+        variances = (to_numpy(double(v)) * scale**2 for v in (noise, model))
+        return Answer.of(to_numpy(double(mean)) * scale + centre, *variances)
 
     def _answer(self, X: Array, *, whole: bool = False) -> Answer:
         """Return what is said of a block of rows, without variances that the rule does not need.
@@ -81,11 +83,8 @@ class Abstaining(ELMClassifier, IntervalModel):
         if self.confidence_.rule == "margin" and not whole:
             mean = self._mean_of(X)
             zero = namespace(mean).zeros_like(mean)
-            return self._answered(mean, (zero, zero, zero))
-        # An interval is known by the sum of its variances, at less cost than by its parts.
-        summed = self.confidence_.rule == "interval" and not whole
-        parts = self._totals(X) if summed else self._parts(X)
-        return self._answered(parts.mean, (parts.noise, parts.mean_model, parts.noise_model))
+            return self._answered(mean, zero, zero)
+        return self._answered(*self._noise_and_model(X))
 
     def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Bring intervals, probabilities and thresholds up to date after `partial_fit` or `merge`.

@@ -48,6 +48,15 @@ class IntervalParts(GrowingModel):
         H = self._features.apply(X)
         return Parts.alike(self._layer_mean(H), self._noise.total(X, H))
 
+    def _noise_and_model(self, X: Array) -> tuple[Array, Array, Array]:
+        """Return mean, noise and what the models do not know: the variances of both in one."""
+        self._check_fresh()
+        if self._noise is None:
+            parts = self._parts(X)
+            return parts.mean, parts.noise, parts.mean_model + parts.noise_model
+        H = self._features.apply(X)
+        return self._layer_mean(H), *self._noise.noise_and_model(X, H)
+
     def _squared_parts(self, X: Array, z: float) -> Parts:
         assert self._noise is not None
         H = self._features.apply(X)

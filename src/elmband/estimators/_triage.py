@@ -16,7 +16,7 @@ REASONS = np.array(
 Rows share these very strings: as text of their own each would take 80 bytes.
 """
 
-# The mean of a row is less certain than that of nearly all training rows.
+# The models know less of a row than of nearly all training rows.
 _UNLIKE = 0.99
 # A margin below this share of what the noise around it would leave has more to it than noise.
 _SHARP = 2 / 3
@@ -45,14 +45,14 @@ class Triage(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What training rows are like: the variance of the mean that nearly all of them stay below."""
+    """What training rows are like: nearly all of them stay below this variance of the models."""
 
     deviation: float
 
     @classmethod
     def of(cls, answer: Answer, s: Floats | None) -> Self:
         """Learn it from training rows left out, with weights s."""
-        deviation = np.quantile(answer.mean_model, _UNLIKE, weights=s, method="inverted_cdf")
+        deviation = np.quantile(answer.model, _UNLIKE, weights=s, method="inverted_cdf")
         return cls(float(deviation))
 
     def reasons(self, answer: Answer, accepted: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -66,5 +66,5 @@ class Usual(NamedTuple):
         outputs = np.where(answer.side == 0, 2.0, 1.0)
         left = outputs * np.sqrt(np.maximum(1 - answer.noise / outputs, 0))
         reason = np.where(answer.margin < _SHARP * left, 1, 2)
-        reason = np.where(answer.mean_model > self.deviation, 3, reason)
+        reason = np.where(answer.model > self.deviation, 3, reason)
         return np.where(accepted, 0, reason)

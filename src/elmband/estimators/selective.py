@@ -40,8 +40,8 @@ mode, n_estimators, precision, chunk_size, device, random_state, verbose
         What makes a row certain: the probability that its label is right, learned from the margin
         and the variances of training rows left out; the margin |ŷ| relative to the row's own
         interval, as published; the margin alone, which is one threshold for all; or the margin
-        relative to the standard deviation of the mean model. With more than two classes the
-        margin is the lead over the next class.
+        relative to the standard deviation of what the models of mean and noise do not know. With
+        more than two classes the margin is the lead over the next class.
     per_class : bool, default=False
         Whether each class has a threshold of its own. For `max_fpr` and `min_precision` that
         means that only rows called positive have one: the others are always answered.

@@ -181,12 +181,21 @@ class SquaredNoise:
         return CovarianceRoot.of(self.mean_covariance + self.noise_covariance)
 
     def total(self, X: Array, H: Array) -> Array:
-        """Return the whole variance of new rows, (n, m), at half the cost of its parts."""
+        """Return the whole variance of new rows, (n, m)."""
         if self.low_rank is not None:
             return positive(self.layer.predict(H)) + self.low_rank.quadratic(H)
+        noise, model = self.noise_and_model(X, H)
+        return noise + model
+
+    def noise_and_model(self, X: Array, H: Array) -> tuple[Array, Array]:
+        """Return the noise of new rows and the variance of both models, at half the cost of parts.
+
+        A low rank is good enough for the whole variance, but not for that of the models alone.
+        """
         if self._root is None:
-            return self.parts(X, H, H[:, :1], 0.0).total
-        return positive(self.layer.predict(H)) + self._root.quadratic(H)
+            parts = self.parts(X, H, H[:, :1], 0.0)
+            return parts.noise, parts.mean_model + parts.noise_model
+        return positive(self.layer.predict(H)), self._root.quadratic(H)
 
     def parts(self, X: Array, H: Array, mean: Array, z: float) -> Parts:
         """Return the published variance of new rows X with hidden outputs H.

@@ -9,10 +9,10 @@ from elmband.confidence import _DEVIATION, _LEAST_NOISE, _PENALTY, _TINY, Confid
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._functions import logistic, positive
 from elmband.onnx_export._graph import BOOL, DOUBLE, WHOLE, Tensor, joined, where
-from elmband.onnx_export._noise import Parts, variance_parts
+from elmband.onnx_export._noise import Variances, noise_and_model
 
 # Numbers that a judge looks at.
-_BASIC = 5
+_BASIC = 4
 
 
 class Answer(NamedTuple):
@@ -20,7 +20,7 @@ class Answer(NamedTuple):
 
     place: Tensor
     margin: Tensor
-    variances: Parts
+    variances: Variances
     side: Tensor
 
 
@@ -32,22 +32,22 @@ def answer_of(X: Tensor, mean: Tensor, fitted: Fitted) -> Answer:
     decision = mean.to(DOUBLE) * scale + centre
     if fitted.confidence.rule == "margin":
         # The rule does not look at variances.
-        variances = Parts(*[decision * 0.0] * 3)
+        variances = Variances(*[decision * 0.0] * 2)
     else:
-        parts = variance_parts(X, mean, fitted)
-        variances = Parts(*(part * scale**2 for part in parts))
+        parts = noise_and_model(X, mean, fitted)
+        variances = Variances(*(part * scale**2 for part in parts))
     if len(scale) == 1:
         return two_classes(decision, variances)
     return many_classes(decision, variances, len(scale))
 
 
-def two_classes(decision: Tensor, variances: Parts) -> Answer:
+def two_classes(decision: Tensor, variances: Variances) -> Answer:
     """Read decisions (n, 1) and the parts of their variances."""
     place = (decision > 0.0).to(WHOLE)
     return Answer(place, decision.apply("Abs"), variances, place.to(DOUBLE) * 2.0 - 1.0)
 
 
-def many_classes(decision: Tensor, variances: Parts, count: int) -> Answer:
+def many_classes(decision: Tensor, variances: Variances, count: int) -> Answer:
     """Read decisions (n, count); margins are leads over the next class."""
     best = decision.apply("ArgMax", dtype=WHOLE, axis=1, keepdims=1)
     itself = best.apply("Equal", np.arange(count)[None, :], dtype=BOOL)
@@ -57,20 +57,19 @@ def many_classes(decision: Tensor, variances: Parts, count: int) -> Answer:
     pair = joined([best, following])
     first, second = decision.apply("GatherElements", pair, axis=1).split(2)
     sums = [v.apply("GatherElements", pair, axis=1).reduced("ReduceSum") for v in variances]
-    return Answer(best, first - second, Parts(*sums), best.to(DOUBLE) * 0.0)
+    return Answer(best, first - second, Variances(*sums), best.to(DOUBLE) * 0.0)
 
 
 def confidence_of(answer: Answer, confidence: Confidence) -> Tensor:
     """Return how certain rows are, (n, 1)."""
-    noise, mean_model, noise_model = answer.variances
+    noise, model = answer.variances
     if confidence.rule == "margin":
         return answer.margin
     if confidence.rule == "model":
-        return answer.margin / mean_model.apply("Max", _TINY).apply("Sqrt")
+        return answer.margin / model.apply("Max", _TINY).apply("Sqrt")
     if confidence.judge is not None and confidence.rule == "probability":
         return _judged(answer, confidence.judge)
-    total = noise + mean_model + noise_model
-    ratio = answer.margin / total.apply("Max", _TINY).apply("Sqrt")
+    ratio = answer.margin / (noise + model).apply("Max", _TINY).apply("Sqrt")
     if confidence.rule == "interval":
         return ratio
     return ratio * ratio / (ratio * ratio + 1.0)
@@ -78,10 +77,10 @@ def confidence_of(answer: Answer, confidence: Confidence) -> Tensor:
 
 def _judged(answer: Answer, judge: Judge) -> Tensor:
     """Return the probability that the label is right."""
-    noise, *uncertain = answer.variances
-    deviations = [v.apply("Max", _TINY).apply("Log") * 0.5 for v in uncertain]
+    noise, model = answer.variances
+    deviation = model.apply("Max", _TINY).apply("Log") * 0.5
     loud = (noise + _LEAST_NOISE).apply("Log")
-    basic = joined([answer.margin, loud, *deviations, answer.side])
+    basic = joined([answer.margin, loud, deviation, answer.side])
     within = basic.apply("Max", judge.low[None, :]).apply("Min", judge.high[None, :])
     left, right = (within.whole(*indices) for indices in np.triu_indices(_BASIC))
     products = within.apply("Gather", left, axis=1) * within.apply("Gather", right, axis=1)

@@ -13,12 +13,11 @@ from elmband.onnx_export._mean import mean_deviation
 from elmband.onnx_export._quadratic import low_rank_form, quadratic, quadratic_form
 
 
-class Parts(NamedTuple):
-    """Variances of standardised targets in parts, each (n, m)."""
+class Variances(NamedTuple):
+    """Noise of standardised targets, and what the models do not know, each (n, m)."""
 
     noise: Tensor
-    mean_model: Tensor
-    noise_model: Tensor
+    model: Tensor
 
 
 class Totals(NamedTuple):
@@ -29,15 +28,15 @@ class Totals(NamedTuple):
     above: Tensor
 
 
-def variance_parts(X: Tensor, mean: Tensor, fitted: Fitted) -> Parts:
+def noise_and_model(X: Tensor, mean: Tensor, fitted: Fitted) -> Variances:
     """Return the variances of rows whose standardised mean is known."""
     if fitted.noise is not None:
-        return _squared_parts(X, fitted, fitted.noise)
+        return Variances(*(v.to(DOUBLE) for v in _squared(X, fitted, fitted.noise)))
     assert fitted.stack is not None
     models = _log_models(fitted, "both")
     noise, excess = zip(*_log_variances(X, mean, models), strict=True)
     std = mean_deviation(X, fitted.stack)
-    return Parts(joined(list(noise)), std * std, joined(list(excess)))
+    return Variances(joined(list(noise)), std * std + joined(list(excess)))
 
 
 def variance_totals(X: Tensor, mean: Tensor, fitted: Fitted) -> Totals:
@@ -58,32 +57,28 @@ def variance_totals(X: Tensor, mean: Tensor, fitted: Fitted) -> Totals:
     return Totals(both, total_of("below"), total_of("above"))
 
 
-def _squared_parts(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Parts:
-    """Return the parts of the published variance; negative noise is replaced by zero."""
+def _squared(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Variances:
+    """Return the published variances; negative noise is replaced by zero."""
     assert fitted.features is not None
     H = hidden_outputs(X, fitted.features)
-    noise_H = H if model.features is None else hidden_outputs(X, model.features)
-    return Parts(
-        noise=positive(noise_H @ model.layer.coef).to(DOUBLE),
-        mean_model=joined([quadratic(H, S) for S in to_numpy(model.mean_covariance)]).to(DOUBLE),
-        noise_model=joined([quadratic(noise_H, S) for S in to_numpy(model.noise_covariance)]).to(
-            DOUBLE
-        ),
-    )
+    of_mean, of_noise = to_numpy(model.mean_covariance), to_numpy(model.noise_covariance)
+    if model.features is None:
+        noise = positive(H @ model.layer.coef)
+        return Variances(noise, joined([quadratic(H, S) for S in of_mean + of_noise]))
+    noise_H = hidden_outputs(X, model.features)
+    mean_model = joined([quadratic(H, S) for S in of_mean])
+    noise_model = joined([quadratic(noise_H, S) for S in of_noise])
+    return Variances(positive(noise_H @ model.layer.coef), mean_model + noise_model)
 
 
 def _squared_total(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Tensor:
-    """Return the published variance, at half the cost of its parts where there is one layer."""
-    if model.features is not None:
-        noise, mean_model, noise_model = _squared_parts(X, fitted, model)
-        return noise + noise_model + mean_model
+    """Return the whole published variance."""
+    if model.low_rank is None:
+        noise, uncertain = _squared(X, fitted, model)
+        return noise + uncertain
     assert fitted.features is not None
     H = hidden_outputs(X, fitted.features)
-    noise = positive(H @ model.layer.coef)
-    if model.low_rank is not None:
-        return noise + low_rank_form(H, model.low_rank)
-    both = to_numpy(model.mean_covariance) + to_numpy(model.noise_covariance)
-    return noise + joined([quadratic(H, S) for S in both])
+    return positive(H @ model.layer.coef) + low_rank_form(H, model.low_rank)
 
 
 class _LogModel(NamedTuple):
