@@ -104,6 +104,12 @@ def test_a_second_pass_is_worth_the_memory(model):
     assert peak(model, 1024) - peak(model, 0) > 16e6
 
 
+def test_two_passes_keep_all_or_nothing():
+    exact, fast = (ELMIntervalRegressor(100, mode=mode, **OPTIONS) for mode in ("exact", "fast"))
+    assert peak(exact, 16) - peak(exact, 0) > 8e6
+    assert abs(peak(fast, 16) - peak(fast, 0)) < 4e6
+
+
 def test_only_rows_of_the_array_are_kept_and_none_can_be_spoilt():
     X = np.arange(40.0).reshape(20, 2)
     owner, calls = object(), []

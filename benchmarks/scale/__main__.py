@@ -28,7 +28,10 @@ def scale(
     full: Annotated[
         bool, typer.Option("--full/--quick", help="2,000,000 rows, or 200,000.")
     ] = False,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of which the best counts.")] = 3,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of a process.")] = 3,
+    turns: Annotated[
+        int, typer.Option(min=1, help="Processes of every row; the best run of all counts.")
+    ] = 2,
     rivals: Annotated[
         str, typer.Option(help="Rivals, with commas: hp-elm, ridge, naive; or none.")
     ] = ",".join(RIVALS),
@@ -60,7 +63,7 @@ def scale(
     console, store = Console(), Store(out)
     if not report_only:
         size = rows or (FULL_ROWS if full else QUICK_ROWS)
-        jobs = plan(size, chosen, growth_rows if growth else 0, repeats)
+        jobs = plan(size, chosen, growth_rows if growth else 0, repeats, turns)
         settings = Settings(timeout, hpelm_python)
         run(store, pending(store, jobs, retry=retry), settings, console)
     write_report(store, console)

@@ -91,9 +91,11 @@ def check_only_what_is_missing_runs() -> None:
     assert [job.before for job in left] == [3]
 
 
-def check_sizes_take_turns() -> None:
-    """Plan each size once a turn and nowhere else, and put what turns measured together."""
-    jobs = plan(200_000, (), 200_000, 2)
+def check_rows_take_turns() -> None:
+    """Plan what there is once a turn, sizes nowhere else, and put what turns measured together."""
+    jobs = plan(200_000, (), 200_000, 2, 3)
+    points = [job for job in jobs if (job.case.name, job.dtype) == ("elmband-point", "float64")]
+    assert [(job.repeats, job.before) for job in points] == [(2, 0), (2, 2), (2, 4)]
     streamed = [job for job in jobs if job.case.name in GROWTH_CASES and job.dtype == GROWTH_DTYPE]
     assert [(job.rows, job.before) for job in streamed if "point" in job.case.name] == [
         (100_000, 0),

@@ -1,7 +1,7 @@
 """Run what is not finished yet: one process after the other, each with one measurement.
 
-Sizes of files are compared with each other, so they take turns: a machine that slows down
-meanwhile is as slow for the small ones as for the large ones.
+What is compared takes turns: the speed of a machine drifts, and whoever is measured in a slow
+minute has another turn. Files of growing size, of which the largest take minutes, run once a turn.
 """
 
 import json
@@ -49,26 +49,27 @@ class Settings:
         return str(self.hpelm_python) if case.rival == "hp-elm" else sys.executable
 
 
-def plan(rows: int, rivals: Iterable[str], growth: int, repeats: int) -> list[Job]:
+def plan(rows: int, rivals: Iterable[str], growth: int, repeats: int, turns: int) -> list[Job]:
     """List everything to measure; growth goes up to that many rows, 0 is none."""
     left_out = set(RIVALS) - set(rivals)
     jobs = [
-        Job(case, case.rows or rows, dtype, repeats)
+        Job(case, case.rows or rows, dtype, repeats, turn * repeats)
+        for turn in range(turns)
         for dtype in DTYPES
         for case in CASES.values()
         if dtype in case.dtypes and case.rival not in left_out
     ]
     if flights_file() is None:
         jobs = [job for job in jobs if "flights" not in job.case.name]
-    turns = [
-        Job(CASES[name], size, GROWTH_DTYPE, 1, turn)
-        for turn in range(repeats)
+    growing = [
+        Job(CASES[name], size, GROWTH_DTYPE, 1, before)
+        for before in range(repeats)
         for size in GROWTH_ROWS
         for name in GROWTH_CASES
         if size <= growth
     ]
-    by_turns = {(job.case.name, job.rows, job.dtype) for job in turns}
-    return [job for job in jobs if (job.case.name, job.rows, job.dtype) not in by_turns] + turns
+    known = {(job.case.name, job.rows, job.dtype) for job in growing}
+    return [job for job in jobs if (job.case.name, job.rows, job.dtype) not in known] + growing
 
 
 def pending(store: Store, jobs: list[Job], *, retry: bool) -> list[Job]:

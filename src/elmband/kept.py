@@ -56,8 +56,8 @@ class KeptByRows:
     One large array is had from the system far sooner than as many small ones.
     """
 
-    def __init__(self, X: np.ndarray[Any, Any], room: int) -> None:
-        self._X, self._room = X, room
+    def __init__(self, X: np.ndarray[Any, Any], room: int, *, partly: bool) -> None:
+        self._X, self._room, self._partly = X, room, partly
         self._first: dict[int, tuple[Any, np.ndarray[Any, Any]]] = {}
         self._filled: set[tuple[int, int, int]] = set()
         self._lock = Lock()
@@ -101,7 +101,9 @@ class KeptByRows:
         with self._lock:
             if id(owner) not in self._first:
                 size = width * np.dtype(dtype).itemsize
-                first = np.empty((min(self._room // size, len(self._X)), width), dtype)
+                count = min(self._room // size, len(self._X))
+                count = count if self._partly or count == len(self._X) else 0
+                first = np.empty((count, width), dtype)
                 self._room -= first.nbytes
                 self._first[id(owner)] = (owner, first)
             return self._first[id(owner)][1]
@@ -111,25 +113,27 @@ _kept: ContextVar[Kept | KeptByRows | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def keeping(rows: Any) -> Iterator[None]:
+def keeping(rows: Any, *, partly: bool = True) -> Iterator[None]:
     """Keep hidden outputs of rows in memory, as far as there is room, until the context ends.
 
-    All passes over the rows but the first gain by it, so there should be more than one.
+    All passes over the rows but the first gain by it, so there should be more than one. Two passes
+    repay a processor for new memory where it holds all rows, hardly where it holds them `partly`.
     """
-    token = _kept.set(_kept_for(rows))
+    token = _kept.set(_kept_for(rows, partly=partly))
     try:
         yield
     finally:
         _kept.reset(token)
 
 
-def _kept_for(rows: Any) -> Kept | KeptByRows | None:
+def _kept_for(rows: Any, *, partly: bool) -> Kept | KeptByRows | None:
     if not isinstance(rows, ArrayRows):
         return None
     if isinstance(rows.X, np.ndarray):
         # Parts of rows whose stride is zero or negative cannot be told apart by their addresses.
         usable = len(rows.X) > 1 and rows.X.strides[0] > 0
-        return KeptByRows(rows.X, int(get_config()["working_memory"] * 2**20)) if usable else None
+        room_here = int(get_config()["working_memory"] * 2**20)
+        return KeptByRows(rows.X, room_here, partly=partly) if usable else None
     if not is_torch_array(rows.X):
         return None
     X: Any = rows.X

@@ -118,7 +118,7 @@ class IntervalModel(IntervalParts):
             )
         specs = self._specs() or [self._layer_spec(SINGLE_LAYER_NEURONS)]
         rows, _ = self._training(X, y, weight, None)
-        with keeping(rows):
+        with keeping(rows, partly=self.mode != "fast"):
             mean = self._fit_layer(rows, specs[0], rule)
             self._fit_second(mean, rule if noise_rule is None else noise_rule)
 
