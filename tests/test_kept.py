@@ -109,8 +109,10 @@ def test_parts_of_resident_rows_are_mapped_once():
 
 @pytest.mark.cuda
 def test_a_fit_makes_do_with_little_memory():
-    X = torch.randn((400_000, 20), device="cuda")
-    y = torch.sin(X[:, 0])
+    draw = torch.Generator("cuda").manual_seed(0)
+    X, noise = (torch.randn(s, device="cuda", generator=draw) for s in ((400_000, 20), 400_000))
+    # Without noise, widths would be rounding.
+    y = torch.sin(X[:, 0]) + noise / 10
 
     options = {"alpha": 1.0, "noise": "squared", "random_state": 0}
     with config_context(array_api_dispatch=True):
@@ -123,8 +125,9 @@ def test_a_fit_makes_do_with_little_memory():
             intervals = found.predict_interval(X[:1000])
         finally:
             torch.cuda.set_per_process_memory_fraction(1.0)
+        # Where hardly any noise is predicted float32 sums matter: 1e-3 against float64, either way.
         torch.testing.assert_close(
-            intervals, expected.predict_interval(X[:1000]), rtol=1e-3, atol=1e-3
+            intervals, expected.predict_interval(X[:1000]), rtol=1e-3, atol=3e-3
         )
 
 
