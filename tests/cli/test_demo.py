@@ -119,7 +119,7 @@ def test_per_sample_intervals_win_on_artificial_data(finished):
         assert table["confidence"]["picp"] < 60
         assert table["confidence"]["nmpiw"] < table["per-sample"]["nmpiw"]
         assert 80 < table["per-sample"]["picp"] <= 100
-        assert all(0 < row["seconds"] < 5 for row in table.values())
+        assert all(row["seconds"] > 0 for row in table.values())
 
 
 def test_uniform_row_by_hand(finished):
