@@ -44,11 +44,13 @@ class LowRank:
 def low_ranks(covariance: Array, HtH: Array, n: float, ranks: Sequence[int]) -> Iterator[LowRank]:
     """Yield factors of Σ (m, L, L) of ascending ranks, for rows with the mean square HᵀH / n.
 
-    With Rᵀ Σ R = V Λ Vᵀ the columns of F are those of Σ R V Λ^(-1/2), the largest λ first to stay.
-    The others are replaced by their mean over rows, which is the sum of their λ.
+    With Rᵀ Σ R = V Λ Vᵀ the columns of F are those of Σ R V Λ^(-1/2) with the largest λ. The others
+    are replaced by their mean over rows, which is the sum of their λ.
     """
+    if not ranks:
+        return
     xp = namespace(covariance)
-    size, most = HtH.shape[0], max(ranks, default=0)
+    size, most = HtH.shape[0], max(ranks)
     eye = xp.eye(size, dtype=HtH.dtype, device=HtH.device)
     slight = 1e-10 * float(xp.linalg.trace(HtH)) / size / n
     R = xp.linalg.cholesky(HtH / n + slight * eye)
