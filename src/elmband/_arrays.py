@@ -75,3 +75,9 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
         # It plays several devices, and lets NumPy see only the one it calls the CPU.
         return np.asarray(x.to_device(namespace(x).Device("CPU_DEVICE")))
     return np.asarray(x)
+
+
+def positive(x: Array) -> Array:
+    """Replace negative values by zero; what is not a number stays so."""
+    xp = namespace(x)
+    return xp.where(x < 0, xp.zeros_like(x), x)

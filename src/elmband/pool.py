@@ -136,7 +136,8 @@ class Distinct:
         Y, s = double(rows.Y), row_weights(rows)
         names, owner = np.unique(keys, return_inverse=True)
         owner = owner.reshape(-1).astype(np.int64)
-        if len(names) == len(keys):
+        # Of rows that are all equal, none would be left to predict one by.
+        if len(names) in {1, len(keys)}:
             return cls.unmerged(rows)
         weights = to_numpy(s)
         total = np.bincount(owner, weights)
@@ -190,7 +191,8 @@ class Pool:
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first[:size]).X)))
         # The order of the distinct rows: by key where some are merged, else as they came.
-        met = names if len(names) < len(kept.keys) else kept.keys
+        merged = distinct.rows.X.shape[0] < len(kept.keys)
+        met = names if merged else kept.keys
         order = ((met << np.uint64(32)) | (met >> np.uint64(32))) >> np.uint64(1)
         # Rows that neurons are placed at would flatter them: they are judged last.
         last = (met <= names[:size][-1]).astype(np.uint64) << np.uint64(63)

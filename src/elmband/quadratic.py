@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from scipy.linalg import lapack
 
-from elmband._arrays import Array, cast, epsilon, namespace, place, to_numpy
+from elmband._arrays import Array, cast, epsilon, namespace, place, positive, to_numpy
 from elmband.products import product, squared_norms
 from elmband.solve import cholesky
 from elmband.triangular import squared_lengths
@@ -87,5 +87,4 @@ def quadratic_form(H: Array, covariance: Array) -> Array:
     xp = namespace(H)
     covariance = cast(covariance, H.dtype)
     columns = [xp.sum((H @ covariance[j, :, :]) * H, axis=1) for j in range(covariance.shape[0])]
-    variance = xp.stack(columns, axis=1)
-    return xp.where(variance > 0, variance, xp.zeros_like(variance))
+    return positive(xp.stack(columns, axis=1))

@@ -19,7 +19,7 @@ class Uncertainty(NamedTuple):
 def with_ones(H: Array) -> Array:
     """Return hidden outputs with the column of the intercept before them."""
     xp = namespace(H)
-    return xp.concat([xp.ones_like(H[:, :1]), H], axis=1)
+    return xp.concat([xp.ones((H.shape[0], 1), dtype=H.dtype, device=H.device), H], axis=1)
 
 
 def mean_uncertainty(fitted: FittedMember, noise: Array) -> Uncertainty:
@@ -48,13 +48,13 @@ def _uncertainty(fitted: FittedMember, j: int, w: Array, own: Array) -> tuple[Ar
     d = 1 / (eigen.values + gamma)
     root = cast(xp.sqrt(w * eigen.s * share), eigen.U.dtype)
     scaled = with_ones(eigen.U) * root[:, None]
-    bread = xp.concat([xp.ones_like(d[:1]) / eigen.n, d])
+    bread = xp.concat([1 / eigen.n * xp.ones_like(w[:1]), d])
     inner = double(scaled.T @ scaled) * bread[:, None] * bread[None, :]
     prior = gamma * variance * d**2
     squares = double(eigen.U) ** 2 @ prior
     variances = (_others(eigen, gamma, inner, w * share) + squares) / rest**2
     # Outside the span of the rows P is 1 / γ.
-    diagonal = xp.concat([xp.zeros_like(d[:1]), prior - variance / gamma])
+    diagonal = xp.concat([xp.zeros_like(w[:1]), prior - variance / gamma])
     inner = inner + _diagonal(diagonal)
     return _turned(eigen.vectors, inner, variance / gamma), variances
 

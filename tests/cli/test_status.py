@@ -12,7 +12,14 @@ pytest.importorskip("pyarrow")
 
 def test_the_main_help_tells_all_statuses():
     words = " ".join(run("--help")[0].split())
-    for meaning in ("0 done", "1 a problem", "2 wrong usage", "3 the data", "130 interrupted"):
+    for meaning in (
+        "0 done",
+        "1 a problem",
+        "2 wrong usage",
+        "3 the data",
+        "130 interrupted",
+        "143 (129) told to end",
+    ):
         assert meaning in words
 
 

@@ -12,7 +12,7 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._files import named, readable
 from elmband.cli._look import clearer
 from elmband.cli._status import UnkeptError
-from elmband.cli._tables import batches, column_names, is_table
+from elmband.cli._tables import TableRows, column_names, is_table, opened_table
 from elmband.encode import TableEncoder
 from elmband.progress import shown
 
@@ -89,24 +89,26 @@ def column(name: str | None) -> Any:
 
 
 def answers(
-    model: Any, data: str, levels: list[float], keep: list[str] | None
-) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    model: Any, data: str, levels: list[float], keep: list[str] | None, outputs: tuple[str, ...]
+) -> Iterator[tuple[TableRows, Any, dict[str, Any]]]:
     """Yield batches of a table, their features, and the predictions for their rows.
 
-    Columns in `keep` are read besides those that the model needs; None is for all.
+    Columns in `keep` are read besides those that the model needs, for these outputs; None is for
+    all.
     """
+    table = opened_table(data, kinds_of(model), keep, outputs)
     count = 0
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
-        for table in batches(data, kinds_of(model), keep):
-            X = features_of(model, table)
+        for rows in table.batches():
+            X = features_of(model, rows.seen)
             with without_names():
                 columns = predicted(model, X, levels)
-            yield table, X, columns
-            count += table.num_rows
+            yield rows, X, columns
+            count += rows.seen.num_rows
             if bar is not None:
-                bar.advance(table.num_rows)
+                bar.advance(rows.seen.num_rows)
     if not count:
         raise ValueError(f"{data} has no rows; there is nothing to predict.")
 

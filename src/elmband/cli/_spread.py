@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from elmband.cli._model import kinds_of
-from elmband.cli._tables import opened_table, reading
+from elmband.cli._tables import Table, TableRows, opened_table, reading
 from elmband.cluster import Answers, write_parts
 from elmband.cluster.work import Counted
 from elmband.progress import shown
-from elmband.stream.errors import needed
 
 # Rows that a worker reads and answers at a time.
 _ROWS = 65_536
@@ -18,37 +17,30 @@ _ROWS = 65_536
 
 @dataclass(frozen=True, eq=False)
 class TablePart:
-    """A file of a table, or a group of its rows; `schema` is that of the whole table."""
+    """A file of a table, or a group of its rows."""
 
-    path: str
+    table: Table
     fragment: Any
-    schema: Any
-    columns: list[str]
 
     @property
     def label(self) -> str:
         """The table."""
-        return self.path
+        return self.table.path
 
     def chunks(self, size: int) -> Iterator[Any]:
         """Read the rows as Arrow tables."""
-        arrow = needed("pyarrow", "A table")
-        with reading(self.path, self.schema.names):
-            batches = self.fragment.to_batches(
-                schema=self.schema, columns=self.columns, batch_size=size
-            )
-            for batch in batches:
-                if batch.num_rows:
-                    yield arrow.Table.from_batches([batch])
+        return self.table.batches(self.fragment, size)
 
 
-def table_parts(model: Any, path: str, keep: list[str] | None) -> list[TablePart]:
+def table_parts(
+    model: Any, path: str, keep: list[str] | None, outputs: tuple[str, ...]
+) -> list[TablePart]:
     """Cut a table as its files are cut: Parquet by groups of rows, others by files."""
-    rows, columns = opened_table(path, kinds_of(model), keep)
-    with reading(path, rows.schema.names):
-        files = rows.get_fragments()
+    table = opened_table(path, kinds_of(model), keep, outputs)
+    with reading(path, table.schema.names):
+        files = table.rows.get_fragments()
         pieces = [part for file in files for part in _row_groups(file)]
-    return [TablePart(path, piece, rows.schema, columns) for piece in pieces]
+    return [TablePart(table, piece) for piece in pieces]
 
 
 def _row_groups(fragment: Any) -> list[Any]:
@@ -61,7 +53,7 @@ def spread_answers(
     model: Any,
     path: str,
     keep: list[str] | None,
-    answer: Callable[[Any], Answers],
+    answer: Callable[[TableRows], Answers],
     out: tuple[str, ...],
 ) -> Counted:
     """Let workers answer a table and write folders of Parquet files, and count rows and sums."""
@@ -70,7 +62,7 @@ def spread_answers(
             bar.begin("predict", None)
         return write_parts(
             client,
-            table_parts(model, path, keep),
+            table_parts(model, path, keep, out),
             answer,
             [Path(name) for name in out],
             chunk_size=_ROWS,

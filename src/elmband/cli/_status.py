@@ -1,26 +1,46 @@
 """How commands end: statuses that mean something, and failures in one sentence."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from threading import current_thread, main_thread
+from types import FrameType
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
 FAILED, UNKEPT, INTERRUPTED, CLOSED = 1, 3, 130, 141
+# By which schedulers end a job, and a terminal that is closed its commands.
+_ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 MEANING = (
     "Exit status: 0 done; 1 a problem with data, a model or a file; 2 wrong usage; 3 the data "
     "cannot keep what was asked for, as in --max-error or --tolerance; 130 interrupted; 141 "
-    "nobody reads the output any more. Files are written with status 0 only."
+    "nobody reads the output any more; 143 (129) told to end (terminal closed). Files are written "
+    "with status 0 only."
 )
 
 
 class UnkeptError(ValueError):
     """What was asked for is possible, but not with these data."""
+
+
+class EndedError(KeyboardInterrupt):
+    """A signal asks the command to end: it does so as if it had been interrupted."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    # Who asks twice does not want to wait for files to be put in order.
+    signal.signal(number, signal.SIG_DFL)
+    raise EndedError(number)
 
 
 class Commands(TyperGroup):
@@ -32,8 +52,8 @@ class Commands(TyperGroup):
             found = super().invoke(ctx)
             # What is still in memory is written here, where a failure has a status.
             _flush()
-        except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+        except KeyboardInterrupt as error:
+            raise typer.Exit(getattr(error, "status", INTERRUPTED)) from None
         except BrokenPipeError:
             _let_go()
             raise typer.Exit(CLOSED) from None
@@ -59,10 +79,14 @@ def _flush() -> None:
 @contextmanager
 def ending() -> Iterator[None]:
     """Turn expected failures into a sentence and a status."""
+    for number in _ENDINGS if current_thread() is main_thread() else ():
+        # What is ignored stays ignored, as under nohup.
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _end)
     try:
         yield
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as error:
+        sys.exit(getattr(error, "status", INTERRUPTED))
     except UnkeptError as error:
         _complain(str(error))
         sys.exit(UNKEPT)

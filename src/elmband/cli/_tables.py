@@ -4,8 +4,9 @@ import glob
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,25 +49,73 @@ def format_of(path: str) -> str | None:
     return next(found, None)
 
 
-def batches(path: str, kinds: Mapping[str, str], keep: list[str] | None = None) -> Iterator[Any]:
-    """Yield Arrow tables of rows, in order.
+class TableRows(NamedTuple):
+    """Some rows of a table: as a model sees them, and as they are copied."""
 
-    `kinds` tells what a model takes its columns for, all of which must be there; the columns in
-    `keep` are read besides, None stands for all.
+    seen: Any
+    copied: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table to be read; `texts` are its columns of text in a CSV file.
+
+    In such a file "NA" may stand for a missing value or for Namibia: the model misses it where it
+    did so in training, and copies keep it.
     """
-    pa = needed("pyarrow", "A table")
 
-    rows, wanted = opened_table(path, kinds, keep)
-    with reading(path, rows.schema.names):
-        for batch in rows.to_batches(batch_size=_ROWS, columns=wanted):
-            if batch.num_rows:
-                yield pa.Table.from_batches([batch])
+    path: str
+    rows: Any
+    columns: list[str]
+    texts: tuple[str, ...]
+    verbatim: bool
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of all columns."""
+        return self.rows.schema
+
+    def batches(self, rows: Any = None, size: int = _ROWS) -> Iterator[TableRows]:
+        """Yield all rows in their order, or those of a part of the table."""
+        pa = needed("pyarrow", "A table")
+        part = self.rows if rows is None else rows
+        more = {} if rows is None else {"schema": self.schema}
+        with reading(self.path, self.schema.names):
+            for batch in part.to_batches(batch_size=size, columns=self.columns, **more):
+                if batch.num_rows:
+                    yield self._told_apart(pa.Table.from_batches([batch]))
+
+    def _told_apart(self, table: Any) -> TableRows:
+        seen = _missing(table, self.texts, _stands_for_missing())
+        # Tables with types have something better than an empty text.
+        return TableRows(seen, table if self.verbatim else _missing(table, self.texts, [""]))
+
+
+def _missing(table: Any, names: tuple[str, ...], values: list[str]) -> Any:
+    """Return a table whose columns of these names miss such values."""
+    pa, compute = (needed(name, "A table") for name in ("pyarrow", "pyarrow.compute"))
+    for name in names:
+        text = table.column(name)
+        gone = compute.is_in(text, value_set=pa.array(values, text.type))
+        kept = compute.if_else(gone, pa.scalar(None, text.type), text)
+        table = table.set_column(table.column_names.index(name), name, kept)
+    return table
+
+
+def _stands_for_missing() -> list[str]:
+    """Return what `scan` takes for a missing value in a CSV file."""
+    return list(needed("pyarrow.csv", "A CSV file").ConvertOptions().null_values)
 
 
 def opened_table(
-    path: str, kinds: Mapping[str, str], keep: list[str] | None
-) -> tuple[Any, list[str]]:
-    """Return a table to be read, and the columns that are wanted of it."""
+    path: str, kinds: Mapping[str, str], keep: list[str] | None, outputs: tuple[str, ...]
+) -> Table:
+    """Open a table for a model, and to be copied to tables of the names `outputs`.
+
+    `kinds` tells what the model takes its columns for, all of which must be there; the columns in
+    `keep` are read besides, None stands for all. From CSV to CSV these stay as they are written,
+    "007" and all; other tables get the types that they seem to have.
+    """
     names = column_names(path)
     for name in kinds:
         if name not in names:
@@ -75,8 +124,13 @@ def opened_table(
         if name not in names:
             raise ValueError(f"{path} has no column {name!r} that could be kept.")
     wanted = names if keep is None else [name for name in names if name in {*kinds, *keep}]
+    is_csv = _format(path) == "csv"
+    verbatim = is_csv and all(format_of(name) in ("csv", None) for name in outputs)
     with reading(path, names):
-        return _dataset(path, kinds), wanted
+        rows = _dataset(path, kinds, verbatim=verbatim)
+    found = needed("pyarrow", "A table").types
+    texts = [name for name in wanted if is_csv and found.is_string(rows.schema.field(name).type)]
+    return Table(path, rows, wanted, tuple(texts), verbatim)
 
 
 def column_names(path: str) -> list[str]:
@@ -85,7 +139,7 @@ def column_names(path: str) -> list[str]:
         return list(_dataset(path).schema.names)
 
 
-def _dataset(path: str, kinds: Mapping[str, str] | None = None) -> Any:
+def _dataset(path: str, kinds: Mapping[str, str] | None = None, *, verbatim: bool = False) -> Any:
     dataset = needed("pyarrow.dataset", path)
 
     how = _format(path)
@@ -95,7 +149,8 @@ def _dataset(path: str, kinds: Mapping[str, str] | None = None) -> Any:
     types = {}
     if kinds is not None:
         first = dataset.dataset(files, format=_csv(path, {})).schema
-        types = {field.name: _type(field.type, kinds.get(field.name)) for field in first}
+        others = needed("pyarrow", path).string() if verbatim else None
+        types = {f.name: _type(f.type, kinds.get(f.name), others) for f in first}
     return dataset.dataset(files, format=_csv(path, types))
 
 
@@ -104,17 +159,21 @@ def _csv(path: str, types: dict[str, Any]) -> Any:
     return dataset.CsvFileFormat(
         # Cells in quotes may hold line breaks, also where a block of the file ends.
         parse_options=csv.ParseOptions(newlines_in_values=True),
-        # What stands for a missing number does so for missing text, as in the fit.
-        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=True),
+        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=False),
     )
 
 
-def _type(found: Any, kind: str | None) -> Any:
-    """Return the type to read a column as: the first rows need not tell that of the later ones."""
+def _type(found: Any, kind: str | None, others: Any) -> Any:
+    """Return the type to read a column as: the first rows need not tell that of the later ones.
+
+    Columns that a model does not need are read as `others`, if that is a type.
+    """
     pa = needed("pyarrow", "A table")
 
     if kind == "text":
         return pa.string()
+    if kind is None and others is not None:
+        return others
     if kind == "numbers":
         return pa.float64()
     return pa.string() if found == pa.null() else found

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from elmband.cli._csv import CsvWriter
 from elmband.cli._files import STANDARD, naming_output, standard_output
 from elmband.cli._tables import FORMATS, format_of
 from elmband.files import appearing_whole, naming
@@ -80,16 +81,15 @@ class _TableFile:
 
     def _begin(self, schema: Any) -> None:
         pa = needed("pyarrow", "A table")
-        csv, parquet = (needed(f"pyarrow.{name}", self._name) for name in ("csv", "parquet"))
-
         if self._name.endswith(".parquet"):
+            parquet = needed("pyarrow.parquet", self._name)
             self._writer = parquet.ParquetWriter(self._path, schema)
             return
         if self._path is not None:
             opened = gzip.open if self._name.endswith(".gz") else open
             self._stream = opened(self._path, "wb")
         if format_of(self._name) == "csv":
-            self._writer = csv.CSVWriter(self._stream, schema)
+            self._writer = CsvWriter(self._stream, schema)
         else:
             self._writer = pa.ipc.new_file(self._stream, schema)
 

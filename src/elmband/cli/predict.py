@@ -12,7 +12,7 @@ from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import answers, features_of, predicted, told_of, without_names
 from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, tell
 from elmband.cli._spread import spread_answers
-from elmband.cli._tables import is_table, with_columns
+from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
 from elmband.cluster import Answers
 from elmband.moments import Count
@@ -84,9 +84,9 @@ def _from_table(
         return spread_answers(client, model, path, keep, answer, (output,)).n_rows
     count = 0
     with table_writer(output) as write:
-        for table, _, columns in answers(model, path, levels, keep):
-            write(with_columns(table, columns, keep))
-            count += table.num_rows
+        for rows, _, columns in answers(model, path, levels, keep, (output,)):
+            write(with_columns(rows.copied, columns, keep))
+            count += rows.copied.num_rows
     return count
 
 
@@ -105,8 +105,8 @@ def _from_numbers(
     return rows.n_rows or 0
 
 
-def _answered(table: Any, model: Any, levels: list[float], keep: list[str] | None) -> Answers:
+def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] | None) -> Answers:
     """Return what a worker writes of the rows that it has read."""
     with without_names():
-        columns = predicted(model, features_of(model, table), levels)
-    return Answers((with_columns(table, columns, keep),), Count(table.num_rows))
+        columns = predicted(model, features_of(model, rows.seen), levels)
+    return Answers((with_columns(rows.copied, columns, keep),), Count(rows.copied.num_rows))

@@ -27,7 +27,7 @@ from elmband.cli._options import (
     tell,
 )
 from elmband.cli._spread import spread_answers
-from elmband.cli._tables import is_table, with_columns
+from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
 from elmband.cluster import Answers
 from elmband.engine import reduced
@@ -155,11 +155,11 @@ class _Question(NamedTuple):
     max_width: float | None
     level: float
 
-    def decided(self, table: Any, X: Any, columns: dict[str, Any]) -> Answers:
+    def decided(self, rows: TableRows, X: Any, columns: dict[str, Any]) -> Answers:
         """Return accepted rows and those for review, with predictions and reasons, and count."""
         with without_names():
             reason = self._reasons(X)
-        whole = with_columns(table, {**columns, "reason": reason}, None)
+        whole = with_columns(rows.copied, {**columns, "reason": reason}, None)
         taken = reason == "accepted"
         return Answers((whole.filter(taken), whole.filter(~taken)), LabelCounts.of(reason))
 
@@ -168,12 +168,12 @@ class _Question(NamedTuple):
             return self.model.triage(X).reason
         return self.model.triage(X, max_width=self.max_width, confidence_level=self.level).reason
 
-    def answered(self, table: Any) -> Answers:
+    def answered(self, rows: TableRows) -> Answers:
         """Return the same of rows that a worker has read."""
-        X = features_of(self.model, table)
+        X = features_of(self.model, rows.seen)
         with without_names():
             columns = predicted(self.model, X, [self.level])
-        return self.decided(table, X, columns)
+        return self.decided(rows, X, columns)
 
 
 def _split(asked: _Question, path: str, outputs: tuple[str, str]) -> LabelCounts:
@@ -181,7 +181,7 @@ def _split(asked: _Question, path: str, outputs: tuple[str, str]) -> LabelCounts
     counts: list[LabelCounts] = []
     with ExitStack() as stack:
         writers = [stack.enter_context(table_writer(file)) for file in outputs]
-        for rows in answers(asked.model, path, [asked.level], None):
+        for rows in answers(asked.model, path, [asked.level], None, outputs):
             tables, found = asked.decided(*rows)
             for write, table in zip(writers, tables, strict=True):
                 write(table)

@@ -291,11 +291,13 @@ class IntervalAnswers(IntervalParts):
         else:
             pairs = [calibration.tails(level, j) for j in outputs]
             variances = (parts.below, parts.above)
-        z = place(pairs, X, namespace(X).float64)
-        return [
-            self._in_units(double(parts.mean) + sign * z[:, k] * namespace(X).sqrt(double(v)), X)
-            for k, (sign, v) in enumerate(zip((-1, 1), variances, strict=True))
-        ]
+        xp = namespace(X)
+        z, bounds = place(pairs, X, xp.float64), []
+        for k, (sign, v) in enumerate(zip((-1, 1), variances, strict=True)):
+            bound = double(parts.mean) + sign * z[:, k] * xp.sqrt(double(v))
+            # Where mean and variance are both too large for a number, anything may happen.
+            bounds.append(self._in_units(xp.where(xp.isnan(bound), sign * math.inf, bound), X))
+        return bounds
 
     def _half_width(self, parts: Parts, X: Array) -> Array:
         """Return what one standard deviation is where bounds are not alike, (n, m)."""

@@ -1,5 +1,6 @@
 """What every noise model answers: mean and variances of rows, part by part."""
 
+import math
 from typing import NamedTuple, Self
 
 from elmband._arrays import Array, namespace
@@ -31,8 +32,11 @@ class Parts(NamedTuple):
         zero = namespace(total).zeros_like(total)
         return cls(mean, total, zero, zero, zero, zero, total, total)
 
+    def bounded_by_nothing(self) -> Self:
+        """Return infinite variances where numbers that are too large left none.
 
-def positive(x: Array) -> Array:
-    """Replace negative values by zero."""
-    xp = namespace(x)
-    return xp.where(x > 0, x, xp.zeros_like(x))
+        A variance that is not known must not pass for a small one.
+        """
+        xp = namespace(self.mean)
+        variances = (xp.where(xp.isnan(v), math.inf, v) for v in self[1:])
+        return type(self)(self.mean, *variances)

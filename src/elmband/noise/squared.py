@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Literal, Self
 
 from elmband import engine
-from elmband._arrays import Array, namespace
+from elmband._arrays import Array, namespace, positive
 from elmband.bootstrap import wild_bootstrap
 from elmband.calibrate import OutputScores, ScoreBins, output_scores, score_bins
 from elmband.covariance import (
@@ -31,7 +31,7 @@ from elmband.noise.fast import (
     low_ranks,
     relative_error,
 )
-from elmband.noise.parts import Parts, positive
+from elmband.noise.parts import Parts
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.quadratic import CovarianceRoot, quadratic_form
 from elmband.rows import ArrayRows
