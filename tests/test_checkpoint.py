@@ -6,6 +6,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 from elmband import ELMIntervalRegressor, checkpoint, engine, scan
 from elmband.checkpoint import Begun, Checkpoint, Pass
@@ -176,7 +177,16 @@ def test_progress_does_not_matter(begun):
     fit(verbose=False)
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "renamed", "text", "job"])
+def _one_more(content, name):
+    """Return a file in which one digit of a number is another one."""
+    start = content.index(name + b'\\": ') + len(name) + 4
+    changed = content[:start] + (b"1" if content[start : start + 1] != b"1" else b"2")
+    return changed + content[start + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage", ["cut", "changed", "renamed", "text", "count", "rows", "job", "seed"]
+)
 def test_a_damaged_checkpoint_is_refused(begun, damage):
     folder, fit = begun
     first, second = sorted(folder.glob("pass-*"))[:2]
@@ -190,6 +200,13 @@ def test_a_damaged_checkpoint_is_refused(begun, damage):
         second.replace(first)
     elif damage == "text":
         first.write_text("not a checkpoint")
+    elif damage in ("count", "rows"):
+        name = b"chunks" if damage == "count" else b"n_rows"
+        first.write_bytes(_one_more(bytes(content), name))
+    elif damage == "seed":
+        job = folder / "job.json"
+        text = json.loads(job.read_text())
+        job.write_text(json.dumps({**text, "seed": text["seed"] + 1}))
     else:
         (folder / "job.json").write_text("{")
     with pytest.raises(ValueError, match="damaged"):
@@ -230,4 +247,102 @@ def test_other_libraries_are_told_to_do_without(tmp_path, xp):
 def test_the_job_is_readable(begun):
     folder, _ = begun
     job = json.loads((folder / "job.json").read_text())
-    assert set(job) == {"elmband", "fingerprint", "seed"}
+    assert set(job) == {"elmband", "fingerprint", "seed", "digest"}
+
+
+def _csv(folder):
+    path = folder / "rows.csv"
+    names = [f"x{k}" for k in range(X.shape[1])]
+    table = np.column_stack([X, Y[:, :1]])
+    np.savetxt(path, table, delimiter=",", header=",".join([*names, "y"]), comments="")
+    return lambda: scan(path, target="y", chunk_size=50)
+
+
+def _arrow_stream(folder):
+    pa = pytest.importorskip("pyarrow")
+    path = folder / "rows.arrow"
+    columns = {f"x{k}": column for k, column in enumerate(X.T)} | {"y": Y[:, 0]}
+    table = pa.table(columns)
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=70)
+    return lambda: scan(path, target="y", chunk_size=50)
+
+
+def _function(_):
+    def pieces():
+        return ((X[k : k + 40], Y[k : k + 40, 0]) for k in range(0, len(X), 40))
+
+    return lambda: scan(pieces, chunk_size=50)
+
+
+@pytest.mark.parametrize("options", [{}, {"noise": "squared"}, {"noise": "squared", "alpha": 1.0}])
+@pytest.mark.parametrize("opened", [_csv, _arrow_stream, _function])
+def test_rows_that_only_reading_can_count_are_gone_on_with(tmp_path, monkeypatch, opened, options):
+    """Whatever pass was the last to be kept, the next fit knows the number of rows."""
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(checkpoint, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+    rows = opened(tmp_path)
+    model = ELMIntervalRegressor(10, random_state=0, **options)
+    held = scan(X[:20])
+    expected = model.fit(rows()).predict_interval(held)
+    save, most = checkpoint.Pass.save, 0
+    for last in range(1, 200):
+        left = last
+
+        def ending(self, begun):
+            nonlocal left
+            save(self, begun)
+            left -= 1
+            if not left:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(checkpoint.Pass, "save", ending)
+            try:
+                model.fit(rows(), checkpoint=tmp_path / "kept")
+            except KeyboardInterrupt:
+                most = last
+            else:
+                break
+        model.fit(rows(), checkpoint=tmp_path / "kept")
+        np.testing.assert_array_equal(model.predict_interval(held), expected)
+    assert most > 10
+
+
+def test_another_function_of_the_same_name_is_another_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+
+    def made(factor):
+        return lambda: ((factor * X[k : k + 40], Y[k : k + 40, 0]) for k in range(0, len(X), 40))
+
+    model = ELMIntervalRegressor(10, noise="squared", random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr("elmband.noise.squared._third_pass", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model.fit(scan(made(1)), checkpoint=tmp_path / "kept")
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        model.fit(scan(made(2)), checkpoint=tmp_path / "kept")
+    model.fit(scan(made(1)), checkpoint=tmp_path / "kept")
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    for place in ("file/kept", "file"):
+        with pytest.raises((OSError, ValueError), match=str(tmp_path / place)):
+            ELMIntervalRegressor(5).fit(scan((X, Y)), checkpoint=tmp_path / place)
+
+
+def test_a_full_disk_is_told_of_and_what_was_kept_stays(begun, monkeypatch):
+    folder, fit = begun
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def full(*_):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save_file", full)
+        with pytest.raises(OSError, match=r"could not be kept: .*No space left on device\. Make"):
+            fit()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    fit()

@@ -6,6 +6,7 @@ are safetensors: arrays and a text that tells how they belong together, nothing 
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -16,20 +17,24 @@ from safetensors.numpy import save_file
 
 from elmband.files import appearing_whole
 from elmband.moments import Chunk, Moments
-from elmband.packing import Packer, Unpacker, digest
+from elmband.packing import Arrays, Packer, Unpacker, digest
 
-_FORMAT = 2
+_FORMAT = 3
 _JOB = "job.json"
 # Seconds between two visits to the disk.
 _PATIENCE = 10.0
 
 
 class Begun(NamedTuple):
-    """A pass that was begun: chunks summed so far, their sums, and whether that is all."""
+    """A pass that was begun: chunks summed so far, their sums, and whether that is all.
+
+    `n_rows` are the rows of the source where the pass has counted them.
+    """
 
     chunks: int
     sums: Any
     done: bool
+    n_rows: int | None = None
 
 
 class Checkpoint:
@@ -54,16 +59,20 @@ class Checkpoint:
                 raise ValueError(
                     f"{self._folder} holds other files and no checkpoint; name an empty folder."
                 )
-            self._folder.mkdir(parents=True, exist_ok=True)
             text = {"elmband": _FORMAT, "fingerprint": self._fingerprint, "seed": seed}
-            with appearing_whole(job) as temporary:
-                temporary.write_text(json.dumps(text))
+            with _kept_in(self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                with appearing_whole(job) as temporary:
+                    temporary.write_text(json.dumps({**text, "digest": _digest(text)}))
             return seed
         try:
             text = json.loads(job.read_text())
             known = text["elmband"], text["fingerprint"], int(text["seed"])
+            damaged = known[0] == _FORMAT and text.pop("digest") != _digest(text)
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{job} is damaged; delete the folder to begin anew.") from error
+            raise ValueError(_damaged(job)) from error
+        if damaged:
+            raise ValueError(_damaged(job))
         if known[:2] != (_FORMAT, self._fingerprint):
             raise ValueError(
                 f"The checkpoint in {self._folder} belongs to another fit: other rows, parameters "
@@ -103,8 +112,9 @@ class Pass:
                 text = json.loads((file.metadata() or {})["elmband"])
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             sums = Unpacker(arrays, [*_kinds(Moments), Chunk]).value(text["sums"])
-            begun = Begun(int(text["chunks"]), sums, bool(text["done"]))
-            known = text["name"] == self._name and text["digest"] == digest(arrays)
+            n_rows = text["n_rows"]
+            begun = Begun(int(text["chunks"]), sums, bool(text["done"]), n_rows and int(n_rows))
+            known = text.pop("digest") == _digest(text, arrays) and text["name"] == self._name
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(self._refusal) from error
         if not known:
@@ -130,11 +140,33 @@ class Pass:
                 f"A checkpoint cannot be kept: {error} Train without checkpoint=, or on NumPy."
             ) from error
         arrays = packer.arrays
-        text = {"name": self._name, "chunks": begun.chunks, "done": begun.done, "sums": tree}
-        text["digest"] = digest(arrays)
-        with appearing_whole(self._path) as temporary:
+        text = {"name": self._name, **begun._asdict(), "sums": tree}
+        text["digest"] = _digest(text, arrays)
+        with _kept_in(self._path.parent), appearing_whole(self._path) as temporary:
             save_file(arrays, temporary, {"elmband": json.dumps(text)})
         self._saved = monotonic()
+
+
+def _digest(text: dict[str, Any], arrays: Arrays | None = None) -> str:
+    """Return a checksum of all that a file says: of its arrays, and of what tells their meaning."""
+    return digest(arrays or {}, json.dumps(text, sort_keys=True))
+
+
+def _damaged(path: Path) -> str:
+    return f"{path} is damaged; delete the folder to begin anew."
+
+
+@contextmanager
+def _kept_in(folder: Path) -> Iterator[None]:
+    """Say in a sentence that nothing can be kept; what was kept before stays as it is."""
+    try:
+        yield
+    except (SafetensorError, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OSError(
+            f"The checkpoint in {folder} could not be kept: {reason.rstrip('.')}. Make room or "
+            "name another folder; the same fit goes on from what was kept before."
+        ) from error
 
 
 def _foreign(path: Path) -> bool:

@@ -95,6 +95,8 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
     begun = None if kept is None else kept.load()
     if begun is not None and begun.done:
+        if begun.n_rows is not None and hasattr(rows, "counted"):
+            rows.counted(begun.n_rows)
         return cast("S", begun.sums)
     count, sums = (0, None) if begun is None else begun[:2]
     sizes: deque[int] = deque()
@@ -115,7 +117,7 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
         if kept is not None and kept.due:
             kept.save(Begun(count, sums, done=False))
     if kept is not None:
-        kept.save(Begun(count, sums, done=True))
+        kept.save(Begun(count, sums, done=True, n_rows=_length(rows)))
     assert sums is not None
     return cast("S", sums)
 

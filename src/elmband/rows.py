@@ -33,6 +33,10 @@ class Source(Protocol):
         """Number of rows, once a pass has counted them."""
         ...
 
+    def counted(self, n_rows: int) -> None:
+        """Take over the number of rows from a pass that need not be repeated."""
+        ...
+
     def chunks(
         self, chunk_size: int | None = None, start: int = 0, *, lent: bool = False
     ) -> Iterator[Chunk]:
@@ -173,6 +177,10 @@ class StreamRows:
                 Y = cast(self.targets(Y), self.dtype)
                 weights = [None if a is None else cast(a, self.dtype) for a in weights]
             yield Chunk(X, Y, *weights)
+
+    def counted(self, n_rows: int) -> None:
+        """Take over the number of rows from a pass that need not be repeated."""
+        self.source.counted(n_rows)
 
     def scaled(self, targets: Scaling, dtype: Any) -> Self:
         """Return the same rows with standardised targets and weights in `dtype`."""

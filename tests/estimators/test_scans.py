@@ -215,3 +215,17 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         found = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(found.stdout))
     assert peaks[1] < 1.1 * peaks[0]
+
+
+def test_a_function_that_gives_other_rows_in_every_pass_is_refused(monkeypatch):
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+    seeds = iter(range(100))
+
+    def rows():
+        rng = np.random.default_rng(next(seeds))
+        for _ in range(4):
+            part = rng.normal(size=(100, 2))
+            yield part, part[:, 0] + rng.normal(size=100)
+
+    with pytest.raises(ValueError, match="gave other targets than in the pass before"):
+        ELMIntervalRegressor(5, noise="squared", random_state=0).fit(scan(rows))

@@ -285,13 +285,19 @@ class TestFingerprint:
         changed[-1, 2] += 1
         assert scan(make(changed), target=0).fingerprint() != first
 
-    def test_of_functions_is_that_of_their_names(self):
+    def test_of_functions_is_that_of_their_names_and_first_pieces(self):
         def one():
+            yield np.arange(12.0).reshape(4, 3)
             raise AssertionError
 
         def two():
-            raise AssertionError
+            return one()
+
+        def made(factor):
+            return lambda: iter([factor * np.ones((4, 3))])
 
         assert scan(one).fingerprint() == scan(one, chunk_size=3).fingerprint()
         assert scan(one).fingerprint() != scan(two).fingerprint()
+        assert scan(made(1)).fingerprint() == scan(made(1)).fingerprint()
+        assert scan(made(1)).fingerprint() != scan(made(2)).fingerprint()
         assert scan(one, target=0).fingerprint() != scan(one).fingerprint()

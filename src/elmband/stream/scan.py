@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from dataclasses import astuple, replace
 from itertools import islice
 from typing import Any, Literal
+from zlib import crc32
+
+import numpy as np
 
 from elmband.encode import TableEncoder
 from elmband.encode.raw import RawRows
@@ -44,6 +47,7 @@ class Scan(ChosenColumns):
         self._encoder, self._missing_target = encoder, missing_target
         self._n_rows: int | None = None
         self._n_dropped: int | None = None
+        self._checksum: int | None = None
         if source.parts:
             self._n_rows = self._count()
 
@@ -86,6 +90,11 @@ class Scan(ChosenColumns):
     def n_rows(self) -> int | None:
         """Number of rows, those of weight 0 included; None where no pass has counted them yet."""
         return self._n_rows
+
+    def counted(self, n_rows: int) -> None:
+        """Take over the number of rows from a pass that need not be repeated."""
+        self._check_count(n_rows)
+        self._n_rows = n_rows
 
     @property
     def n_dropped(self) -> int | None:
@@ -157,11 +166,15 @@ class Scan(ChosenColumns):
             skip, drop = 0, start
         reader = self._reading.reader(lent=lent)
         filled = kept_rows(reader.chunks(self._parts(), size, skip * size))
-        empty = start == 0
+        empty, checksum = start == 0, 0
         for chunk in islice(filled, drop, None):
             empty = False
+            if not self._source.parts:
+                checksum = crc32(np.asarray(chunk.Y).tobytes(), checksum)
             yield chunk
         self._check_end(reader, empty=empty, complete=start == 0)
+        if start == 0 and not self._source.parts:
+            self._check_targets(checksum)
 
     @property
     def _reading(self) -> Reading:
@@ -214,11 +227,7 @@ class Scan(ChosenColumns):
     def _check_end(self, reader: Reader, *, empty: bool, complete: bool) -> None:
         self.check_unchanged()
         title, n_rows = self._source.title, reader.n_rows
-        if self._n_rows is not None and n_rows != self._n_rows:
-            raise ValueError(
-                f"{title} changed while it was being read: it had {self._n_rows} rows before, now "
-                f"it has {n_rows}; every pass must give the same rows."
-            )
+        self._check_count(n_rows)
         if empty:
             what = "no rows with a weight above 0" if self.has_weights else "no rows with a target"
             what = what if n_rows else "no rows"
@@ -226,6 +235,22 @@ class Scan(ChosenColumns):
         self._n_rows = n_rows
         if complete:
             self._n_dropped = reader.n_gaps
+
+    def _check_count(self, n_rows: int) -> None:
+        if self._n_rows is not None and n_rows != self._n_rows:
+            raise ValueError(
+                f"{self._source.title} changed while it was being read: it had {self._n_rows} rows "
+                f"before, now it has {n_rows}; every pass must give the same rows."
+            )
+
+    def _check_targets(self, checksum: int) -> None:
+        """Refuse a function that gave other targets before: files have times of change instead."""
+        if self._checksum not in {None, checksum}:
+            raise ValueError(
+                f"{self._source.title} gave other targets than in the pass before; every pass must "
+                "give the same rows in the same order, random ones from the same seed."
+            )
+        self._checksum = checksum
 
     def check_unchanged(self) -> None:
         """Refuse files whose size or time of change is not what it was at first."""
@@ -237,12 +262,13 @@ class Scan(ChosenColumns):
 
         It is made of the names of files without their folder, their sizes and times of change, of
         the chosen columns and their types, of what the encoder has learned, and of some values of
-        arrays in memory. Of a function only the name is known.
+        arrays in memory. Of a function the name is known, and some values of its first piece.
         """
         state = self._state
         # All of it: what a state shows of itself is short.
         more = repr([None if state is None else astuple(state), self._missing_target])
         if isinstance(self._source, PartFunction):
-            return digest([self._source.name, repr(self._chosen), more])
+            first = [describe_part(part, self._selection) for part in islice(self._parts(), 1)]
+            return digest([self._source.name, repr(self._chosen), first, more])
         parts = [describe_part(part, self._selection) for part in self._source]
         return digest([describe_selection(self._selection), parts, more])
