@@ -122,6 +122,41 @@ def test_a_kept_sample_refreshes_nearly_as_well():
     assert 0 <= model.mode_error_ < 0.1
 
 
+def _many(n, *, order=False):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(n, 3))
+    rows = rows[np.argsort(rows[:, 0])] if order else rows
+    return rows, np.sin(2 * rows[:, 0]) + (0.5 + 0.2 * np.tanh(rows[:, 1])) * rng.normal(size=n)
+
+
+def _refreshed(rows, targets, parts=5):
+    """Return widths of all rows known, of a sample kept, and the error that is stated."""
+    exact, fast = (published(20, mode=mode, random_state=0) for mode in ("exact", "fast"))
+    for part in np.array_split(np.arange(len(rows)), parts):
+        exact.partial_fit(rows[part], targets[part])
+        fast.partial_fit(rows[part], targets[part])
+    exact.refresh(rows, targets)
+    new = rows[:: len(rows) // 1000]
+    widths = [np.diff(m.predict_interval(new, 0.9))[:, 0] for m in (exact, fast.refresh())]
+    return *widths, fast.mode_error_
+
+
+def test_a_sample_and_sums_of_all_rows_give_nearly_the_same_intervals():
+    exact, fast, stated = _refreshed(*_many(120_000))
+    # The published noise is negative in places, and wide apart in ratio beside them.
+    typical, most = np.quantile(np.abs(fast / exact - 1), [0.5, 0.95])
+    assert typical < min(0.01, stated)
+    assert most < 0.03
+    assert stated < 0.02
+
+
+def test_where_the_order_of_rows_matters_the_sample_is_believed_and_the_error_told():
+    """Means of the first rows alone know nothing of the others, nor do their residuals."""
+    exact, fast, stated = _refreshed(*_many(60_000, order=True))
+    assert np.sqrt(np.mean((fast / exact - 1) ** 2)) < 2 * stated
+    assert stated > 0.02
+
+
 def test_rows_that_begin_alike_are_sampled_apart():
     """Files are sorted: every chunk may begin with the same row, and the others differ."""
     model = published(9, alpha=0.5, mode="fast", chunk_size=250, random_state=0)

@@ -55,7 +55,7 @@ class GrowingModel(PointModel):
                     "partial_fit on a new model."
                 )
             self._grown = grown.plus(rows, self._seed)
-            self._grow(rows, rule)
+            self._grow(rows, rule, grown)
         return self
 
     def _more_rows(self, X: Any, y: Any, weight: Any) -> Rows:
@@ -69,8 +69,9 @@ class GrowingModel(PointModel):
         size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         return self._moved(ArrayRows(X, Y, s, size))
 
-    def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
-        """Solve with the sums of all rows so far."""
+    def _grow(self, rows: Rows, rule: AlphaRule, before: Grown | None = None) -> MeanModel:
+        """Solve with the sums of all rows so far, the last of them added to those `before`."""
+        del before
         assert self._grown is not None
         mean = self._grown.mean_model(rows, rule)
         self._set_layer(mean)
@@ -89,7 +90,7 @@ class GrowingModel(PointModel):
         if self._grown is None:
             raise ValueError("Only a fitted single layer can be copied untrained.")
         other = copy(self)
-        other._grown = self._grown._replace(sums=None, sample=None)  # noqa: SLF001
+        other._grown = self._grown._replace(sums=None, sample=None, noise=None)  # noqa: SLF001
         return other
 
 

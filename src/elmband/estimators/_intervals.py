@@ -1,5 +1,6 @@
 """How interval models are fitted: the published two stages, or a stack with a log-variance."""
 
+import math
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -12,7 +13,7 @@ from elmband.calibrate import (
 from elmband.estimators._parts import IntervalParts
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
-from elmband.estimators._updates import check_same_rows
+from elmband.estimators._updates import Grown, check_same_rows
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
@@ -20,8 +21,8 @@ from elmband.estimators._validate import (
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.kept import keeping
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
-from elmband.moments import Chunk
 from elmband.neurons import Kind, NeuronCounts
+from elmband.noise.fast import multiplier_error
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
 from elmband.predictive import NoiseSettings, fit_predictive
@@ -122,15 +123,18 @@ class IntervalModel(IntervalParts):
             mean = self._fit_layer(rows, specs[0], rule)
             self._fit_second(mean, rule if noise_rule is None else noise_rule)
 
-    def _fit_second(self, mean: MeanModel, rule: AlphaRule, sample: Chunk | None = None) -> None:
-        """Go on from the mean: noise, covariances and multipliers, or all from a sample of rows."""
+    def _fit_second(self, mean: MeanModel, rule: AlphaRule, grown: Grown | None = None) -> None:
+        """Go on from the mean: noise, covariances and multipliers, or from what has `grown`."""
+        sample = None if grown is None or grown.sample is None else grown.sample.rows
         self.noise_hidden_, features = self._noise_layer(mean)
         with engine.calm(max(mean.hidden.n_neurons, self.noise_hidden_.n_neurons)):
-            if sample is None:
+            if grown is None or sample is None:
                 fitted = self._fit_noise(mean, features, rule)
             else:
-                fitted = SquaredNoise.from_sample(mean, rule, sample)
+                fitted = SquaredNoise.from_kept(mean, rule, sample, grown.squares)
         self.mode_error_ = fitted.error
+        if sample is not None and self.calibration == "loo":
+            self.mode_error_ = math.hypot(fitted.error, multiplier_error(sample.n))
         if fitted.selection is not None:
             self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
         self._noise, self._predictive = fitted.without_rows(), None
@@ -206,9 +210,15 @@ class IntervalModel(IntervalParts):
             )
         return super()._may_grow()
 
-    def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
+    def _grow(self, rows: Rows, rule: AlphaRule, before: Grown | None = None) -> MeanModel:
         self._stale = True
-        return super()._grow(rows, rule)
+        mean = super()._grow(rows, rule, before)
+        if self.mode == "fast" and before is not None:
+            assert self._grown is not None
+            known = before.sums is None or before.noise is not None
+            if known:
+                self._grown = self._grown.with_noise(before.noise, mean, rows)
+        return mean
 
     def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Bring noise, covariances and multipliers up to date after `partial_fit` or `merge`.
@@ -230,7 +240,8 @@ class IntervalModel(IntervalParts):
                 )
             # Leave-one-out would need all rows.
             noise_rule = "gcv" if noise_rule in ("auto", "loo") else noise_rule
-            self._fit_second(grown.mean_model(self._no_rows(), rule), noise_rule, grown.sample.rows)
+            mean = grown.mean_model(self._no_rows(), rule)
+            self._fit_second(mean, noise_rule, grown)
             return self
         with followed(self, X, None):
             rows = self._more_rows(X, y, sample_weight).scaled(grown.targets, self._dtype)

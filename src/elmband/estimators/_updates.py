@@ -14,18 +14,22 @@ from elmband import engine
 from elmband._arrays import to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.mean import MeanModel, draw_hidden, standardised
-from elmband.moments import Chunk, Count, Gram, Several, gram
-from elmband.noise.fast import SAMPLE_ROWS
+from elmband.moments import Chunk, Count, Gram, Several, TargetSums, gram
+from elmband.noise.squared import squares_of
 from elmband.output_layer import AlphaRule, RidgeProblem
 from elmband.pool import KeptRows
 from elmband.rows import Rows
 from elmband.scaling import Scaling
 
+# Rows of which the values are kept: multipliers of 95 % intervals are then known to 0.75 %.
+_KEPT_ROWS = 16_384
+
 
 class Grown(NamedTuple):
     """A single layer with the sums of all rows so far, and a sample of them.
 
-    `sums` is None before the first row; `sample` is None where none was taken.
+    `sums` is None before the first row; `sample` is None where none was taken, and so is `noise`:
+    sums of the squared residuals that rows had when they were added.
     """
 
     inputs: Scaling
@@ -35,6 +39,7 @@ class Grown(NamedTuple):
     eps: float
     sums: Gram | None = None
     sample: KeptRows | None = None
+    noise: TargetSums | None = None
 
     @classmethod
     def begin(cls, rows: Rows, spec: Any, dtype: Any, eps: float, seed: int) -> "Grown":
@@ -60,16 +65,39 @@ class Grown(NamedTuple):
             return Several((gram(self.features(chunk)), _kept(chunk, seed)))
 
         sums, sample = engine.total(scaled, chunk_map, "sums").parts
-        return self.joined(self._replace(sums=sums, sample=sample))
+        return self.joined(self._replace(sums=sums, sample=sample, noise=None))
+
+    def with_noise(self, before: TargetSums | None, mean: MeanModel, rows: Rows) -> "Grown":
+        """Add the squared residuals of the last rows to those `before` them.
+
+        They are the residuals of a mean that knows all rows so far. With more rows to come it
+        moves by little, and takes away less of the noise: as much as neurons are of the rows.
+        """
+        scaled = rows.scaled(self.targets, self.features.inputs.mean.dtype)
+        found = _times(squares_of(mean, scaled), 1 / self.freedom)
+        return self._replace(noise=found if before is None else before + found)
+
+    @property
+    def freedom(self) -> float:
+        """The share of the noise that residuals keep."""
+        assert self.sums is not None
+        return max(1 - self.hidden.n_neurons / self.sums.n, 0.5)
+
+    @property
+    def squares(self) -> TargetSums | None:
+        """Sums of squared residuals as the mean of all rows would leave them."""
+        return None if self.noise is None else _times(self.noise, self.freedom)
 
     def joined(self, other: "Grown") -> "Grown":
         """Return the layer with the rows of both."""
         if self.sums is None or other.sums is None:
             return other if self.sums is None else self
-        sample = None
+        sample, noise = None, None
         if self.sample is not None and other.sample is not None:
             sample = self.sample + other.sample
-        return self._replace(sums=self.sums + other.sums, sample=sample)
+        if self.noise is not None and other.noise is not None:
+            noise = self.noise + other.noise
+        return self._replace(sums=self.sums + other.sums, sample=sample, noise=noise)
 
     def same_layer(self, other: "Grown") -> bool:
         """Whether hidden layer and scalings are the same."""
@@ -91,6 +119,11 @@ class Grown(NamedTuple):
         return MeanModel(
             rows, self.inputs, self.targets, self.hidden, self.features, self.sums, layer, self.eps
         )
+
+
+def _times(sums: TargetSums, factor: float) -> TargetSums:
+    """Return the sums of targets that are larger by a factor."""
+    return TargetSums(sums.n, factor * sums.HtY, factor**2 * sums.YtY)
 
 
 def check_growing_rule(rule: AlphaRule) -> None:
@@ -139,4 +172,4 @@ def _kept(chunk: Chunk, seed: int) -> KeptRows:
     sums = (crc32(to_numpy(values).tobytes()) for values in (chunk.X, chunk.Y))
     rng = np.random.default_rng([seed, *sums])
     keys = rng.integers(2**64, size=int(chunk.X.shape[0]), dtype=np.uint64)
-    return KeptRows(SAMPLE_ROWS, keys, chunk).cut()
+    return KeptRows(_KEPT_ROWS, keys, chunk).cut()

@@ -14,6 +14,7 @@ from elmband._arrays import Array, Precision, double, namespace, to_numpy
 from elmband.classes import ClassWeight
 from elmband.estimators._coded import CodedModel
 from elmband.estimators._elsewhere import written_elsewhere
+from elmband.estimators._updates import Grown
 from elmband.estimators._validate import check_alpha
 from elmband.left_out import LeftOut
 from elmband.mean import MeanModel, SelectionMethod
@@ -205,8 +206,8 @@ precision, chunk_size, device, random_state, verbose
         self.probability_ = self._probabilities(mean.left_out(mean.some_rows(self._seed)))
         return self
 
-    def _grow(self, rows: Rows, rule: AlphaRule) -> MeanModel:
-        mean = super()._grow(rows, rule)
+    def _grow(self, rows: Rows, rule: AlphaRule, before: Grown | None = None) -> MeanModel:
+        mean = super()._grow(rows, rule, before)
         assert self._grown is not None
         sample = self._grown.sample
         # Models merged from fits have kept no rows.

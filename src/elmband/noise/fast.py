@@ -70,6 +70,12 @@ def low_ranks(covariance: Array, HtH: Array, n: float, ranks: Sequence[int]) -> 
         yield LowRank(F[:, :, most - rank :], xp.sum(values[:, : size - rank], axis=1))
 
 
+def multiplier_error(n: float) -> float:
+    """Return the relative standard error of the 95 % quantile of n normal scores."""
+    # √(p (1 - p)) over the density of |z| at 1.96, over 1.96.
+    return float(0.951 / max(n, 1.0) ** 0.5)
+
+
 def halves(rows: Chunk) -> tuple[Chunk, Chunk]:
     """Return every other row, and the others."""
     odd, even = (

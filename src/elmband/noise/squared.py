@@ -1,6 +1,7 @@
 """The published second stage: least squares on squared residuals."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal, Self
@@ -34,12 +35,14 @@ from elmband.noise.fast import (
 from elmband.noise.parts import Parts
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.quadratic import CovarianceRoot, quadratic_form
-from elmband.rows import ArrayRows
+from elmband.rows import ArrayRows, Rows
 from elmband.sample import sampled
 from elmband.select import Selection
 
 # Mean of 1 - lev below which residuals are what rounding and a little γ leave of the noise.
 _LEAST_FREEDOM = 0.05
+# Standard errors by which two estimates of one noise model do not differ by chance.
+_CONTRADICTION = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,22 +96,65 @@ class SquaredNoise:
 
     @classmethod
     def from_sample(
-        cls, mean: MeanModel, rule: AlphaRule, rows: Chunk, noise_sums: TargetSums | None = None
+        cls, mean: MeanModel, rule: AlphaRule, rows: Chunk, noise_sums: TargetSums
     ) -> Self:
-        """Go on from the mean with a sample of its rows; the noise model's sums too, by default."""
+        """Go on from the mean with a sample of its rows, and the noise model's sums over all."""
+        layer = noise_layer_of(mean, rule, noise_sums)
+        covariances = engine.for_all(partial(_sampled_covariances, mean, layer), halves(rows))
+        return cls._of_halves(mean, layer, rows, covariances, (layer, layer))
+
+    @classmethod
+    def from_kept(
+        cls, mean: MeanModel, rule: AlphaRule, rows: Chunk, noise_sums: TargetSums | None
+    ) -> Self:
+        """Go on with a sample, and with sums of squared residuals of the means that were.
+
+        These are of all rows, but of a mean that did not know the later ones. Where rows came in
+        an order that matters they contradict the sample, which is then believed.
+        """
         assert mean.sums is not None
+        if rows.n >= mean.sums.n:
+            return cls.from_sample(mean, rule, rows, _as_all(mean, rows))
+        alone = cls.from_sample_alone(mean, rule, rows)
         if noise_sums is None:
-            some, share = target_sums(_squares(mean, None, rows)), mean.sums.n / rows.n
-            noise_sums = TargetSums(mean.sums.n, share * some.HtY, share * some.YtY)
-        problem = RidgeProblem(mean.rows, mean.features, mean.hidden.n_neurons, mean.eps)
-        problem = replace(problem, to_hidden=partial(_squares, mean, None))
-        layer = _noise_layer(problem, rule, mean, noise_sums, shared=True)
-        one, other = engine.for_all(partial(_sampled_covariances, mean, layer), halves(rows))
+            return alone
+        found = cls.from_sample(mean, rule, rows, noise_sums)
+        H = mean.features.apply(judged(rows).X)
+        gap = relative_error(*(model.total(rows.X, H) for model in (found, alone)))
+        return found if gap < _CONTRADICTION * alone.error else alone
+
+    @classmethod
+    def from_sample_alone(cls, mean: MeanModel, rule: AlphaRule, rows: Chunk) -> Self:
+        """Go on from the mean with nothing but a sample of its rows.
+
+        The noise model then knows only these, which is most of the error.
+        """
+        layers = [noise_layer_of(mean, rule, _as_all(mean, part)) for part in halves(rows)]
+        layer = noise_layer_of(mean, rule, _as_all(mean, rows))
+        pairs = list(zip(layers, halves(rows), strict=True))
+        covariances = engine.for_all(lambda pair: _sampled_covariances(mean, *pair), pairs)
+        return cls._of_halves(mean, layer, rows, covariances, (layers[0], layers[1]))
+
+    @classmethod
+    def _of_halves(
+        cls,
+        mean: MeanModel,
+        layer: OutputLayer,
+        rows: Chunk,
+        covariances: Sequence[tuple[Array, Array]],
+        layers: tuple[OutputLayer, OutputLayer],
+    ) -> Self:
+        """Average what the halves of a sample say, and tell by how much they differ."""
+        assert mean.sums is not None
+        one, other = covariances
         both = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
         H = mean.features.apply(judged(rows).X)
+        mine, theirs = (
+            positive(part.predict(H)) + quadratic_form(H, a + b)
+            for part, (a, b) in zip(layers, covariances, strict=True)
+        )
         noise = positive(layer.predict(H))
-        mine, theirs = (noise + quadratic_form(H, a + b) for a, b in (one, other))
-        exact = (mine + theirs) / 2
+        exact = noise + quadratic_form(H, both[0] + both[1])
         # The halves differ by twice the standard error of their mean.
         by_sample = relative_error(mine, theirs) / 2
         low_rank, by_rank = None, 0.0
@@ -283,6 +329,25 @@ def _squares(mean: MeanModel, features: FeatureMap | None, chunk: Chunk) -> Chun
     hidden = mean.features(chunk)
     squares = (hidden.Y - mean.layer.predict(hidden.X)) ** 2
     return (hidden if features is None else features(chunk))._replace(Y=squares)
+
+
+def squares_of(mean: MeanModel, rows: Rows) -> TargetSums:
+    """Sum up what the noise model needs of rows that the mean was trained on."""
+    return engine.total(rows, lambda chunk: target_sums(_squares(mean, None, chunk)), "noise")
+
+
+def noise_layer_of(mean: MeanModel, rule: AlphaRule, sums: TargetSums) -> OutputLayer:
+    """Solve for a noise model that shares the hidden layer of the mean."""
+    problem = RidgeProblem(mean.rows, mean.features, mean.hidden.n_neurons, mean.eps)
+    problem = replace(problem, to_hidden=partial(_squares, mean, None))
+    return _noise_layer(problem, rule, mean, sums, shared=True)
+
+
+def _as_all(mean: MeanModel, rows: Chunk) -> TargetSums:
+    """Return the sums of some rows, which stand for all of them."""
+    assert mean.sums is not None
+    some, share = target_sums(_squares(mean, None, rows)), mean.sums.n / rows.n
+    return TargetSums(mean.sums.n, share * some.HtY, share * some.YtY)
 
 
 def _sampled_covariances(mean: MeanModel, layer: OutputLayer, rows: Chunk) -> tuple[Array, Array]:
