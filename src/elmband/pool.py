@@ -25,6 +25,13 @@ _OFF_ROW = 0.15
 _FOLDS = 5
 _LEAST_FOLDED = 25
 
+# Different targets of equal inputs, and rows with equal inputs, on average, beyond which inputs are
+# said to take few values.
+_FEW_VALUES = 2
+_MANY_ROWS = 10
+# Binary digits of standardised targets beyond those of keys.
+_TARGET_DIGITS = 20
+
 # Rows kept for each key, on average, where there are very many.
 _TWINS = 32
 
@@ -121,24 +128,28 @@ class Distinct:
     """Rows of which each is met once, with the targets of the rows that it stands for.
 
     Equal rows have equal predictions, so they enter with their mean target and the sum of their
-    weights; leaving one out leaves all of them out. `owner` tells the distinct row of every
-    original one.
+    weights; leaving one out leaves all of them out. Where inputs take few values, as categories do,
+    equal rows are no copies of each other, and none are merged. `owner` tells the distinct row of
+    every original one, `names` are random numbers of the distinct rows.
     """
 
     rows: Chunk
     Y: Array
     s: Array
     owner: np.ndarray[Any, np.dtype[np.int64]]
+    names: Keys
 
     @classmethod
     def of(cls, rows: Chunk, keys: Keys) -> Self:
         """Merge rows with equal keys."""
         Y, s = double(rows.Y), row_weights(rows)
         names, owner = np.unique(keys, return_inverse=True)
+        if len(names) == len(keys):
+            return cls.unmerged(rows, keys)
+        pairs = _with_targets(keys, to_numpy(Y))
+        if _takes_few_values(len(keys), len(np.unique(pairs)), len(names)):
+            return cls.unmerged(rows, _numbered(pairs))
         owner = owner.reshape(-1).astype(np.int64)
-        # Of rows that are all equal, none would be left to predict one by.
-        if len(names) in {1, len(keys)}:
-            return cls.unmerged(rows)
         weights = to_numpy(s)
         total = np.bincount(owner, weights)
 
@@ -148,12 +159,42 @@ class Distinct:
             return place(np.stack(merged, axis=1), array)
 
         merged = Chunk(means(double(rows.X)), means(rows.Y), place(total, rows.Y))
-        return cls(merged, Y, s, owner)
+        return cls(merged, Y, s, owner, names)
 
     @classmethod
-    def unmerged(cls, rows: Chunk) -> Self:
+    def unmerged(cls, rows: Chunk, keys: Keys) -> Self:
         """Take every row for itself."""
-        return cls(rows, double(rows.Y), row_weights(rows), np.arange(rows.X.shape[0]))
+        return cls(rows, double(rows.Y), row_weights(rows), np.arange(rows.X.shape[0]), keys)
+
+    @property
+    def first(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The first of the rows behind every distinct one."""
+        found: np.ndarray[Any, np.dtype[np.int64]] = np.unique(self.owner, return_index=True)[1]
+        return found
+
+
+def _takes_few_values(rows: int, pairs: int, inputs: int) -> bool:
+    """Tell categories from copies, by the numbers of all rows, of different ones, and of inputs.
+
+    Copies have the same target, but for a few; of many rows with equal inputs some are no copies.
+    """
+    most_differ = pairs > _FEW_VALUES * inputs
+    return most_differ or inputs == 1 or (pairs > inputs and rows > _MANY_ROWS * inputs)
+
+
+def _numbered(keys: Keys) -> Keys:
+    """Return keys that are all different, whatever the order of the rows."""
+    order = np.argsort(keys, kind="stable")
+    _, start, counts = np.unique(keys[order], return_index=True, return_counts=True)
+    rank = np.empty(len(keys))
+    rank[order] = np.arange(len(keys)) - np.repeat(start, counts)
+    return keys ^ row_keys(rank[:, None], 1)
+
+
+def _with_targets(keys: Keys, Y: np.ndarray[Any, np.dtype[np.float64]]) -> Keys:
+    """Return keys that differ where targets do as well."""
+    more = row_keys(np.ldexp(Y, _TARGET_DIGITS), 0)
+    return keys ^ ((more << np.uint64(17)) | (more >> np.uint64(47)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,18 +231,17 @@ class Pool:
         distinct = Distinct.of(kept.rows, kept.keys)
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first[:size]).X)))
-        # The order of the distinct rows: by key where some are merged, else as they came.
-        merged = distinct.rows.X.shape[0] < len(kept.keys)
-        met = names if merged else kept.keys
+        met = distinct.names
         order = ((met << np.uint64(32)) | (met >> np.uint64(32))) >> np.uint64(1)
         # Rows that neurons are placed at would flatter them: they are judged last.
-        last = (met <= names[:size][-1]).astype(np.uint64) << np.uint64(63)
+        placed = kept.keys[distinct.first] <= names[:size][-1]
+        last = placed.astype(np.uint64) << np.uint64(63)
         return cls(
             rows=rows,
             distinct=distinct,
             order=order | last,
             labels=None,
-            n_distinct=kept.n_distinct,
+            n_distinct=max(kept.n_distinct, len(met)),
             centres=RowSample(size, names[:size], Z),
             inputs=inputs,
             seed=seed,
@@ -226,7 +266,7 @@ class Pool:
         Z = to_numpy(double(inputs(taken(kept.rows, first).X)))
         return cls(
             rows=rows,
-            distinct=Distinct.unmerged(taken(rows.whole(), index)),
+            distinct=Distinct.unmerged(taken(rows.whole(), index), order[index]),
             order=order[index],
             labels=labels[index],
             n_distinct=len(rows),
