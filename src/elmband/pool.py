@@ -140,14 +140,14 @@ class Distinct:
     names: Keys
 
     @classmethod
-    def of(cls, rows: Chunk, keys: Keys) -> Self:
-        """Merge rows with equal keys."""
+    def of(cls, rows: Chunk, keys: Keys, *, always: bool = False) -> Self:
+        """Merge rows with equal keys, `always` or unless inputs take few values."""
         Y, s = double(rows.Y), row_weights(rows)
         names, owner = np.unique(keys, return_inverse=True)
         if len(names) == len(keys):
             return cls.unmerged(rows, keys)
         pairs = _with_targets(keys, to_numpy(Y))
-        if _takes_few_values(len(keys), len(np.unique(pairs)), len(names)):
+        if not always and _takes_few_values(len(keys), len(np.unique(pairs)), len(names)):
             return cls.unmerged(rows, _numbered(pairs))
         owner = owner.reshape(-1).astype(np.int64)
         weights = to_numpy(s)
@@ -216,10 +216,22 @@ class Pool:
     eps: float
 
     @classmethod
-    def of(cls, rows: Rows, inputs: Scaling, labels: Any, size: int, seed: int, eps: float) -> Self:
+    def of(
+        cls,
+        rows: Rows,
+        inputs: Scaling,
+        labels: Any,
+        size: int,
+        seed: int,
+        eps: float,
+        *,
+        classes: bool = False,
+    ) -> Self:
         """Sample `size` rows to place neurons at and as many others to judge them on.
 
-        Equal rows, or rows with equal `labels`, are kept and left out together.
+        Equal rows, or rows with equal `labels`, are kept and left out together. With targets that
+        are `classes` that is so even where inputs take few values: what is said of a row left out
+        would else tell its class, as there are only so many things to be said.
         """
         if labels is not None:
             return cls._labelled(rows, inputs, labels, size, seed, eps)
@@ -228,7 +240,7 @@ class Pool:
             return KeptRows(2 * size, _keys(chunk, inputs, seed), chunk).cut()
 
         kept = engine.total(rows, chunk_map, "sample")
-        distinct = Distinct.of(kept.rows, kept.keys)
+        distinct = Distinct.of(kept.rows, kept.keys, always=classes)
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first[:size]).X)))
         met = distinct.names

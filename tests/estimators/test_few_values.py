@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmband import ELMClassifier, ELMIntervalRegressor
+from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.metrics import picp
 
 
@@ -35,12 +35,13 @@ def test_intervals_of_three_categories_cover_as_many_rows_as_they_should(name):
     assert np.mean(sizes) == pytest.approx(1.0, abs=0.06)
 
 
-def test_probabilities_of_categories_are_their_shares():
+def test_a_class_that_is_a_coin_is_never_certain():
+    """What is said of a row left out must not tell its class, else thresholds would find it."""
     rng = np.random.default_rng(0)
-    k = _levels(rng, 2000)
-    labels = rng.random(2000) < np.array([0.2, 0.5, 0.8])[k]
-    found = ELMClassifier(random_state=0).fit(np.eye(3)[k], labels).predict_proba(np.eye(3))[:, 1]
-    np.testing.assert_allclose(found, [labels[k == j].mean() for j in range(3)], atol=0.03)
+    X = (np.arange(60.0) % 2)[:, None]
+    model = ELMSelectiveClassifier({"linear": 1}, max_error=0.01, random_state=0)
+    model.fit(X, rng.random(60) < 0.5)
+    assert not model.accept(X).any()
 
 
 def test_copies_are_still_left_out_together():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from elmband.cli._model import kinds_of
-from elmband.cli._tables import Table, TableRows, opened_table, reading
+from elmband.cli._tables import Table, TableRows, opened_table
 from elmband.cluster import Answers, write_parts
 from elmband.cluster.work import Counted
 from elmband.progress import shown
@@ -17,10 +17,9 @@ _ROWS = 65_536
 
 @dataclass(frozen=True, eq=False)
 class TablePart:
-    """A file of a table, or a group of its rows."""
+    """A part of a table."""
 
     table: Table
-    fragment: Any
 
     @property
     def label(self) -> str:
@@ -29,23 +28,7 @@ class TablePart:
 
     def chunks(self, size: int) -> Iterator[Any]:
         """Read the rows as Arrow tables."""
-        return self.table.batches(self.fragment, size)
-
-
-def table_parts(
-    model: Any, path: str, keep: list[str] | None, outputs: tuple[str, ...]
-) -> list[TablePart]:
-    """Cut a table as its files are cut: Parquet by groups of rows, others by files."""
-    table = opened_table(path, kinds_of(model), keep, outputs)
-    with reading(path, table.schema.names):
-        files = table.rows.get_fragments()
-        pieces = [part for file in files for part in _row_groups(file)]
-    return [TablePart(table, piece) for piece in pieces]
-
-
-def _row_groups(fragment: Any) -> list[Any]:
-    whole = [fragment]
-    return list(fragment.split_by_row_group()) if hasattr(fragment, "row_groups") else whole
+        return self.table.batches(size)
 
 
 def spread_answers(
@@ -57,12 +40,13 @@ def spread_answers(
     out: tuple[str, ...],
 ) -> Counted:
     """Let workers answer a table and write folders of Parquet files, and count rows and sums."""
+    table = opened_table(path, kinds_of(model), keep, out)
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
         return write_parts(
             client,
-            table_parts(model, path, keep, out),
+            [TablePart(part) for part in table.parts()],
             answer,
             [Path(name) for name in out],
             chunk_size=_ROWS,

@@ -1,16 +1,15 @@
 """Tables with names, batch by batch, as commands read them and add columns to them."""
 
-import glob
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from elmband.stream.errors import needed
+from elmband.stream.files import find_files
 
 _ROWS = 65_536
 FORMATS = {
@@ -36,11 +35,15 @@ def is_table(path: str) -> bool:
 
 
 def _format(path: str) -> str | None:
-    first = next(iter(_matching(path)), path)
-    if Path(first).is_dir():
-        inside = sorted(str(file) for file in Path(first).rglob("*") if file.is_file())
-        first = next((file for file in inside if format_of(file) is not None), first)
-    return format_of(first)
+    try:
+        return format_of(_files(path)[0])
+    except (OSError, ValueError):
+        return format_of(path)
+
+
+def _files(path: str) -> list[str]:
+    """Return the files that `scan` would read."""
+    return [str(file) for file in find_files(path)]
 
 
 def format_of(path: str) -> str | None:
@@ -56,55 +59,84 @@ class TableRows(NamedTuple):
     copied: Any
 
 
+class Reading(NamedTuple):
+    """Files or a part of one, the types of all columns, and the names of those to be read."""
+
+    source: Any
+    schema: Any
+    columns: list[str]
+
+    def parts(self) -> Iterator["Reading"]:
+        """Cut as files are cut: Parquet by groups of rows, others by files."""
+        for file in self.source.get_fragments():
+            pieces = file.split_by_row_group() if hasattr(file, "row_groups") else [file]
+            yield from (self._replace(source=piece) for piece in pieces)
+
+    def tables(self, size: int) -> Iterator[Any]:
+        """Yield the rows in their order."""
+        pa = needed("pyarrow", "A table")
+        whole = hasattr(self.source, "get_fragments")
+        more = {} if whole else {"schema": self.schema}
+        for batch in self.source.to_batches(batch_size=size, columns=self.columns, **more):
+            if batch.num_rows:
+                yield pa.Table.from_batches([batch])
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table to be read; `texts` are its columns of text in a CSV file.
+    """A table to be read for a model, and to be copied; `copied` is None where that is the same.
 
-    In such a file "NA" may stand for a missing value or for Namibia: the model misses it where it
-    did so in training, and copies keep it.
+    In a CSV file "NA" may stand for a missing value or for Namibia, and 007 for a number or for a
+    name: the model sees what it saw in training, and copies are read apart. Tables that are
+    `typed` have something better than an empty text.
     """
 
     path: str
-    rows: Any
-    columns: list[str]
-    texts: tuple[str, ...]
-    verbatim: bool
+    seen: Reading
+    copied: Reading | None
+    typed: bool
 
-    @property
-    def schema(self) -> Any:
-        """Names and types of all columns."""
-        return self.rows.schema
+    def parts(self) -> list["Table"]:
+        """Return parts of the table that others may read by themselves."""
+        with reading(self.path, self.seen.schema.names):
+            seen = list(self.seen.parts())
+            copied = [None] * len(seen) if self.copied is None else list(self.copied.parts())
+        pairs = zip(seen, copied, strict=True)
+        return [replace(self, seen=one, copied=other) for one, other in pairs]
 
-    def batches(self, rows: Any = None, size: int = _ROWS) -> Iterator[TableRows]:
-        """Yield all rows in their order, or those of a part of the table."""
-        pa = needed("pyarrow", "A table")
-        part = self.rows if rows is None else rows
-        more = {} if rows is None else {"schema": self.schema}
-        with reading(self.path, self.schema.names):
-            for batch in part.to_batches(batch_size=size, columns=self.columns, **more):
-                if batch.num_rows:
-                    yield self._told_apart(pa.Table.from_batches([batch]))
-
-    def _told_apart(self, table: Any) -> TableRows:
-        seen = _missing(table, self.texts, _stands_for_missing())
-        # Tables with types have something better than an empty text.
-        return TableRows(seen, table if self.verbatim else _missing(table, self.texts, [""]))
+    def batches(self, size: int = _ROWS) -> Iterator[TableRows]:
+        """Yield all rows in their order."""
+        with reading(self.path, self.seen.schema.names):
+            tables = self.seen.tables(size)
+            if self.copied is None:
+                yield from (TableRows(table, table) for table in tables)
+                return
+            for seen, copied in _aligned(tables, self.copied.tables(size)):
+                yield TableRows(seen, _without_empty(copied) if self.typed else copied)
 
 
-def _missing(table: Any, names: tuple[str, ...], values: list[str]) -> Any:
-    """Return a table whose columns of these names miss such values."""
+def _aligned(tables: Iterator[Any], others: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield tables, and as many rows of the others as they have."""
+    pa = needed("pyarrow", "A table")
+    rest = None
+    for table in tables:
+        pieces, lacking = [], table.num_rows
+        while lacking:
+            rest = rest or next(others)
+            pieces.append(rest.slice(0, lacking))
+            rest, lacking = rest.slice(lacking), lacking - pieces[-1].num_rows
+        yield table, pa.concat_tables(pieces)
+
+
+def _without_empty(table: Any) -> Any:
+    """Return a table in which an empty text is missing."""
     pa, compute = (needed(name, "A table") for name in ("pyarrow", "pyarrow.compute"))
-    for name in names:
-        text = table.column(name)
-        gone = compute.is_in(text, value_set=pa.array(values, text.type))
-        kept = compute.if_else(gone, pa.scalar(None, text.type), text)
-        table = table.set_column(table.column_names.index(name), name, kept)
+    for k, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if pa.types.is_string(column.type):
+            gone = compute.equal(column, "")
+            kept = compute.if_else(gone, pa.scalar(None, column.type), column)
+            table = table.set_column(k, name, kept)
     return table
-
-
-def _stands_for_missing() -> list[str]:
-    """Return what `scan` takes for a missing value in a CSV file."""
-    return list(needed("pyarrow.csv", "A CSV file").ConvertOptions().null_values)
 
 
 def opened_table(
@@ -113,24 +145,44 @@ def opened_table(
     """Open a table for a model, and to be copied to tables of the names `outputs`.
 
     `kinds` tells what the model takes its columns for, all of which must be there; the columns in
-    `keep` are read besides, None stands for all. From CSV to CSV these stay as they are written,
-    "007" and all; other tables get the types that they seem to have.
+    `keep` are read besides, None stands for all. From CSV to CSV these stay as they are written;
+    other tables get the types that they seem to have.
     """
     names = column_names(path)
-    for name in kinds:
-        if name not in names:
-            raise ValueError(f"{path} has no column {name!r}, which the model was trained on.")
+    _check_names(path, names, kinds, keep)
+    copies = names if keep is None else list(dict.fromkeys(keep))
+    typed = any(format_of(name) not in ("csv", None) for name in outputs)
+    with reading(path, names):
+        if _format(path) != "csv":
+            rows = _dataset(path)
+            wanted = [name for name in names if name in {*kinds, *copies}]
+            return Table(path, Reading(rows, rows.schema, wanted), None, typed)
+        rows, copied = _dataset(path, kinds), None
+        if copies:
+            apart = _dataset(path, typed=typed)
+            copied = Reading(apart, apart.schema, copies)
+        return Table(path, Reading(rows, rows.schema, list(kinds)), copied, typed)
+
+
+def _check_names(
+    path: str, names: list[str], kinds: Mapping[str, str], keep: list[str] | None
+) -> None:
+    """Refuse files without the columns that are needed, and copies of some columns only."""
     for name in keep or ():
         if name not in names:
             raise ValueError(f"{path} has no column {name!r} that could be kept.")
-    wanted = names if keep is None else [name for name in names if name in {*kinds, *keep}]
-    is_csv = _format(path) == "csv"
-    verbatim = is_csv and all(format_of(name) in ("csv", None) for name in outputs)
-    with reading(path, names):
-        rows = _dataset(path, kinds, verbatim=verbatim)
-    found = needed("pyarrow", "A table").types
-    texts = [name for name in wanted if is_csv and found.is_string(rows.schema.field(name).type)]
-    return Table(path, rows, wanted, tuple(texts), verbatim)
+    files = _files(path)
+    for file in files:
+        own = set(column_names(file) if len(files) > 1 else names)
+        for name in kinds:
+            if name not in own:
+                raise ValueError(f"{file} has no column {name!r}, which the model was trained on.")
+        differing = own ^ set(names) if keep is None else set(keep) - own
+        if differing:
+            raise ValueError(
+                f"{file} and {files[0]} do not have the same columns to be copied: "
+                f"{min(differing)!r} is in one of them only."
+            )
 
 
 def column_names(path: str) -> list[str]:
@@ -139,49 +191,43 @@ def column_names(path: str) -> list[str]:
         return list(_dataset(path).schema.names)
 
 
-def _dataset(path: str, kinds: Mapping[str, str] | None = None, *, verbatim: bool = False) -> Any:
-    dataset = needed("pyarrow.dataset", path)
+def _dataset(path: str, kinds: Mapping[str, str] | None = None, *, typed: bool = True) -> Any:
+    """Open files with the types that a model takes columns for, or with those they seem to have.
 
-    how = _format(path)
-    files = _matching(path) or path
+    Where they shall not be `typed`, CSV files have text only.
+    """
+    dataset = needed("pyarrow.dataset", path)
+    files, how = _files(path), _format(path)
     if how != "csv":
         return dataset.dataset(files, format=how)
-    types = {}
+    first = dataset.dataset(files, format=_csv(path, {})).schema
+    text = needed("pyarrow", path).string()
     if kinds is not None:
-        first = dataset.dataset(files, format=_csv(path, {})).schema
-        others = needed("pyarrow", path).string() if verbatim else None
-        types = {f.name: _type(f.type, kinds.get(f.name), others) for f in first}
+        types = {f.name: _type(f.type, kinds[f.name]) for f in first if f.name in kinds}
+        return dataset.dataset(files, format=_csv(path, types, gaps=True))
+    types = {f.name: _type(f.type, None) if typed else text for f in first}
     return dataset.dataset(files, format=_csv(path, types))
 
 
-def _csv(path: str, types: dict[str, Any]) -> Any:
+def _csv(path: str, types: dict[str, Any], *, gaps: bool = False) -> Any:
     csv, dataset = (needed(f"pyarrow.{name}", path) for name in ("csv", "dataset"))
     return dataset.CsvFileFormat(
         # Cells in quotes may hold line breaks, also where a block of the file ends.
         parse_options=csv.ParseOptions(newlines_in_values=True),
-        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+        # What stands for a missing number does so for missing text, as in the fit.
+        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=gaps),
     )
 
 
-def _type(found: Any, kind: str | None, others: Any) -> Any:
-    """Return the type to read a column as: the first rows need not tell that of the later ones.
-
-    Columns that a model does not need are read as `others`, if that is a type.
-    """
+def _type(found: Any, kind: str | None) -> Any:
+    """Return the type to read a column as: the first rows need not tell that of the later ones."""
     pa = needed("pyarrow", "A table")
 
     if kind == "text":
         return pa.string()
-    if kind is None and others is not None:
-        return others
-    if kind == "numbers":
+    if kind == "numbers" and not pa.types.is_boolean(found):
         return pa.float64()
     return pa.string() if found == pa.null() else found
-
-
-def _matching(path: str) -> list[str]:
-    """Return the files of a pattern in their order; nothing for a plain path."""
-    return sorted(glob.glob(path)) if glob.has_magic(path) else []  # noqa: PTH207 (any folder)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -238,7 +239,15 @@ class PointModel(TrainingModel):
         warn_constant(scaled.constant, scaled.targets, self.target_transform_)
         eps = epsilon(self._dtype, namespace(rows.like))
         size = max(pool_rows(len(scaled.rows)), *(spec.n_neurons for spec in specs or ()), 0)
-        pool = Pool.of(scaled.rows, scaled.inputs, labels, size, self._seed, eps)
+        pool = Pool.of(
+            scaled.rows,
+            scaled.inputs,
+            labels,
+            size,
+            self._seed,
+            eps,
+            classes=is_classifier(self),
+        )
         self._targets = scaled.targets
         return pool, fit_stack(pool, specs, rule, self.n_estimators)
 
