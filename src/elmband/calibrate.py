@@ -25,6 +25,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 # Levels whose multipliers a calibration shows of itself.
 _TOLD = (0.5, 0.9, 0.95)
 
+# Sums of weights may fall short of a rank by rounding alone.
+SHORT = 1 - 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -49,17 +52,40 @@ class Scores:
 
     def _at(self, rank: float) -> float:
         """Return the least score with at least `rank` rows at or below it, inf past the end."""
-        # Sums of weights may fall short of a rank by rounding alone.
-        index = int(np.searchsorted(self.cumulated, rank * (1 - 1e-12)))
+        index = int(np.searchsorted(self.cumulated, rank * SHORT))
         return float(self.t[index]) if index < len(self.t) else math.inf
+
+    def mirrored(self, rank: float) -> float:
+        """Return the score at a rank that is counted from the top, or rather the next lower one.
+
+        It is where the other tail, whose order is the reverse, has that rank.
+        """
+        index = np.searchsorted(self.cumulated, self.n - rank * SHORT, side="right")
+        return float(self.next_lower(index))
+
+    def next_lower(self, index: Any) -> Floats:
+        """Return the scores next below those at an index, not less than 0.
+
+        A score that stands for a bin is its upper edge: the next lower one is below all of it.
+        """
+        place = np.searchsorted(self.t, self.t[index])
+        return np.where(place > 0, np.maximum(self.t[place - 1], 0.0), 0.0)
+
+    def conformal_rank(self, share: float) -> float:
+        """Return ⌈(n + 1)·share⌉."""
+        return math.ceil((self.n + 1) * share * SHORT)
 
     def conformal(self, share: float) -> float:
         """Return the ⌈(n + 1)·share⌉-th score, infinite where there are too few."""
-        return self._at(math.ceil((self.n + 1) * share * (1 - 1e-12)))
+        return self._at(self.conformal_rank(share))
+
+    def estimated_rank(self, share: float) -> float:
+        """Return (n + 1)·share."""
+        return (self.n + 1) * share
 
     def estimated(self, share: float, tail: Callable[[float], float]) -> float:
         """Return the score at rank (n + 1)·share; past the last one, follow `tail`."""
-        rank = (self.n + 1) * share
+        rank = self.estimated_rank(share)
         if rank <= self.n:
             return self._at(rank)
         end = max(tail(self.n / (self.n + 1)), 0.5)
@@ -165,18 +191,25 @@ class Calibration:
         return _warned(scores.conformal(level), scores.n, level, level)
 
     def tails(self, level: float, output: int) -> tuple[float, float]:
-        """Return the multipliers below and above; each tail keeps its own half of the misses."""
-        share = (1 + level) / 2
+        """Return the multipliers below and above; each tail keeps its own half of the misses.
+
+        A negative one is for the deviation of the other tail: of skewed noise both bounds may lie
+        on the same side of the mean.
+        """
         if self.kind == "gaussian":
             return two_sided(level), two_sided(level)
-        pair = self.outputs[output].below, self.outputs[output].above
+        _, above, below = self.outputs[output]
+        return self._tail(below, above, level), self._tail(above, below, level)
+
+    def _tail(self, own: Scores, other: Scores, level: float) -> float:
+        """Return the multiplier of one tail, from scores of the other one where it is negative."""
+        share = (1 + level) / 2
         if self.kind == "loo":
-            low, high = (scores.estimated(share, one_sided) for scores in pair)
+            multiplier, rank = own.estimated(share, one_sided), other.estimated_rank(share)
         else:
-            low, high = (
-                _warned(scores.conformal(share), scores.n, share, level) for scores in pair
-            )
-        return max(low, 0.0), max(high, 0.0)
+            multiplier = _warned(own.conformal(share), own.n, share, level)
+            rank = other.conformal_rank(share)
+        return multiplier if multiplier > 0 else -other.mirrored(rank)
 
     def std(self, output: int) -> float:
         """Return the factor of the standard deviation."""
@@ -191,7 +224,7 @@ def _plain(scores: Scores, kind: str, level: float) -> float:
 def _warned(multiplier: float, n: float, share: float, level: float) -> float:
     """Pass a multiplier on, with a warning where it is infinite."""
     if math.isinf(multiplier):
-        needed = math.ceil(share / (1 - share) * (1 - 1e-12))
+        needed = math.ceil(share / (1 - share) * SHORT)
         warnings.warn(
             f"{n:g} calibration rows are too few for a guarantee at confidence_level={level:g}: "
             f"the interval is infinite. Calibrate with at least {needed} rows.",

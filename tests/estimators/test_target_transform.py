@@ -71,7 +71,8 @@ def test_all_predictions_are_those_by_hand_mapped_back(model, choice):
     np.testing.assert_array_equal(interval, back(hand.predict_interval(GRID, LEVELS)))
     quantiles = ours.predict_quantiles(GRID, [0.1, 0.5, 0.9])
     np.testing.assert_array_equal(quantiles, back(hand.predict_quantiles(GRID, [0.1, 0.5, 0.9])))
-    np.testing.assert_array_equal(quantiles[:, 1], ours.predict(GRID))
+    if ours.symmetric:
+        np.testing.assert_array_equal(quantiles[:, 1], ours.predict(GRID))
     for part, expected in zip(
         ours.predict_variance(GRID), hand.predict_variance(GRID), strict=True
     ):

@@ -51,6 +51,21 @@ def test_a_variance_that_is_not_known_is_infinite(options, symmetric):
     assert np.isfinite(std[1])
 
 
+def test_nothing_is_known_of_the_median_but_the_mean():
+    skewed = Y + RNG.exponential(size=300)
+    model = ELMIntervalRegressor(LINEAR, symmetric=False, random_state=0).fit(X, skewed)
+    assert model.calibration_.tails(0.05, 0)[1] < 0
+    far = np.array([[1e200, 0, 0, 0], [0, 0, 0, 0]])
+    with np.errstate(all="ignore"):
+        interval = model.predict_interval(far, 0.05)
+        quantiles = model.predict_quantiles(far, [0.45, 0.5, 0.55])
+        mean = model.predict(far)
+    assert interval[0].tolist() == [-np.inf, np.inf]
+    assert quantiles[0].tolist() == [-np.inf, mean[0], np.inf]
+    assert np.isfinite(mean[0])
+    assert quantiles[1, 2] < mean[1]
+
+
 def test_parts_of_a_variance_too_large_are_infinite():
     model = ELMIntervalRegressor(random_state=0).fit(X, Y)
     with np.errstate(all="ignore"):

@@ -80,7 +80,28 @@ def test_tails_that_are_not_alike(calibration, outputs):
     if calibration == "conformal":
         model.calibrate(X[140:], y[140:])
     levels = (0.5, 0.8, 0.9) if calibration == "conformal" else (0.5, 0.9, 0.99, 0.999)
-    assert_same_intervals(model, new, np.std(y, axis=0), levels)
+    assert_same_intervals(model, new, np.std(y, axis=0), (0.01, 0.05, *levels))
+
+
+@pytest.mark.parametrize("transform", [None, "log"])
+@pytest.mark.parametrize("shift", [3, -3])
+def test_rows_that_are_all_on_one_side_of_the_mean(shift, transform):
+    X, y, new = rows(200)
+    model = ELMIntervalRegressor(15, symmetric=False, target_transform=transform, random_state=0)
+    forth = np.exp if transform else np.asarray
+    model.fit(X[:140], forth(y[:140])).calibrate(X[140:], forth(y[140:] + shift))
+    assert min(model.calibration_.tails(0.6827, 0)) < 0
+    assert_same_intervals(model, new, np.std(forth(y)), (0.05, 0.5, 0.8, 0.9), times=5)
+
+
+def test_bounds_where_nothing_is_known():
+    X, y, _ = rows()
+    y = y + np.random.default_rng(1).exponential(size=len(y))
+    mix = {"linear": 3, "tanh": 10}
+    model = ELMIntervalRegressor(mix, symmetric=False, random_state=0).fit(X, y)
+    found = Session.of(model)(np.array([[1e200, 0, 0]]), 0.05)
+    assert (found["lower"], found["upper"]) == (-np.inf, np.inf)
+    assert np.isnan(Session.of(model)(np.array([[1e200, 0, 0]]), 2.0)["upper"])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -122,19 +143,27 @@ def test_far_away_bounds_that_exceed_the_largest_number():
     assert_same_intervals(model, new, np.std(np.exp(3 * y)))
 
 
-@pytest.fixture(scope="module", params=["loo", "conformal", "weighted", "bins", "tails"])
+CALIBRATED = list(itertools.product(("loo", "conformal", "weighted", "bins"), (True, False)))
+
+
+@pytest.fixture(scope="module", params=CALIBRATED, ids=str)
 def calibrated(request):
+    kind, symmetric = request.param
     X, y, new = rows(150)
+    if not symmetric:
+        y = y + 3 * np.random.default_rng(1).exponential(size=150)
     weights = np.random.default_rng(0).integers(1, 4, size=150) * 0.7
-    model = ELMIntervalRegressor(12, symmetric=request.param != "tails", random_state=0)
-    if request.param == "weighted":
+    model = ELMIntervalRegressor(12, symmetric=symmetric, random_state=0)
+    if kind == "weighted":
         model.fit(X, y, sample_weight=weights)
-    elif request.param in ("loo", "tails"):
+    elif kind == "loo":
         model.fit(X, y)
-    elif request.param == "conformal":
+    elif kind == "conformal":
         model.fit(X[:90], y[:90]).calibrate(X[90:], y[90:], sample_weight=weights[90:])
     else:
         model.fit(X[:90], y[:90]).calibrate(scan((X[90:], y[90:])))
+    # Both bounds of skewed noise are on the same side of the mean at the lowest levels.
+    assert symmetric or min(model.calibration_.tails(0.05, 0)) < 0
     return model, Session.of(model), new[:20]
 
 
@@ -153,7 +182,9 @@ def test_levels_at_which_ranks_are_whole_numbers(calibrated):
     n = model.calibration_.outputs[0].both.n
     for rank in range(1, int(n) + 1):
         level = rank / (n + 1)
-        assert_close(run(new, level)["upper"], model.predict_interval(new, level)[:, 1], 1.0)
+        found, expected = run(new, level), model.predict_interval(new, level)
+        assert_close(found["lower"], expected[:, 0], 1.0)
+        assert_close(found["upper"], expected[:, 1], 1.0)
 
 
 def test_more_neurons_than_rows():

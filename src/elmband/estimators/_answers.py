@@ -239,7 +239,8 @@ class IntervalAnswers(IntervalParts):
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
-        A single quantile gives (n,) or (n, m). The median is what `predict` returns.
+        A single quantile gives (n,) or (n, m). The median of symmetric intervals is what `predict`
+        returns; with ``symmetric=False`` it has half of the targets on either side.
         """
         levels = check_levels(quantiles, "quantiles")
 
@@ -282,22 +283,21 @@ class IntervalAnswers(IntervalParts):
 
     def _bounds(self, parts: Parts, level: float, X: Array) -> list[Array]:
         """Return both bounds of the central interval at `level`, in the units of y, each (n, m)."""
-        if level == 0:
-            return [self._in_units(parts.mean, X)] * 2
         calibration, outputs = self.calibration_, range(int(self._targets.mean.shape[0]))
+        if level == 0 and (self.symmetric or calibration.kind == "gaussian"):
+            return [self._in_units(parts.mean, X)] * 2
         if self.symmetric:
             pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
-            variances = (parts.total, parts.total)
+            below, above = parts.total, parts.total
         else:
             pairs = [calibration.tails(level, j) for j in outputs]
-            variances = (parts.below, parts.above)
-        xp = namespace(X)
-        z, bounds = place(pairs, X, xp.float64), []
-        for k, (sign, v) in enumerate(zip((-1, 1), variances, strict=True)):
-            bound = double(parts.mean) + sign * z[:, k] * xp.sqrt(double(v))
-            # Where mean and variance are both too large for a number, anything may happen.
-            bounds.append(self._in_units(xp.where(xp.isnan(bound), sign * math.inf, bound), X))
-        return bounds
+            below, above = parts.below, parts.above
+        z = place(pairs, X, namespace(X).float64)
+        # A median is a single number even where nothing is known of the noise.
+        ends = (-math.inf, math.inf) if level else (double(parts.mean),) * 2
+        lower = _bound(parts.mean, -z[:, 0], below, above, ends[0])
+        upper = _bound(parts.mean, z[:, 1], below, above, ends[1])
+        return [self._in_units(bound, X) for bound in (lower, upper)]
 
     def _half_width(self, parts: Parts, X: Array) -> Array:
         """Return what one standard deviation is where bounds are not alike, (n, m)."""
@@ -315,3 +315,12 @@ class IntervalAnswers(IntervalParts):
     def _scaled(self, std: Array, X: Array) -> Array:
         """Return standardised deviations in the units of y."""
         return cast(double(std) * double(self._targets.scale), self._result_dtype(X))
+
+
+def _bound(mean: Array, z: Array, below: Array, above: Array, end: Any) -> Array:
+    """Return the mean and z (m,) deviations of the side they go to, `end` where that is unknown."""
+    xp = namespace(mean)
+    std = xp.sqrt(double(xp.where(z < 0, below, above)))
+    bound = double(mean) + z * std
+    # Where mean and variance are both too large for a number, anything may happen.
+    return xp.where(xp.isinf(std) | xp.isnan(bound), end, bound)

@@ -37,7 +37,7 @@ precision, chunk_size, device, random_state, verbose
         distribution, as published.
     symmetric : bool, default=True
         Whether both tails of the noise are alike. If not, each has its own noise model and its
-        own multiplier (``noise="log"`` only).
+        own multiplier (``noise="log"`` only), and quantiles follow the noise past the mean.
     noise_neurons : int or dict, default=None
         Neurons of the noise model. By default the published model shares the hidden layer of the
         mean model (with a `selection` it has one like it); the log model takes the inputs, the

@@ -39,13 +39,22 @@ def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
 
 
 def _bounds(mean: Tensor, totals: Totals, z: Multipliers, fitted: Fitted) -> tuple[Tensor, Tensor]:
-    below, above = totals.below, totals.above
-    if fitted.symmetric:
-        below = above = totals.both
     mean = mean.to(DOUBLE)
-    lower = mean - below.apply("Sqrt") * z.low
-    upper = mean + above.apply("Sqrt") * z.high
-    return in_units(lower, fitted), in_units(upper, fitted)
+    if fitted.symmetric:
+        std = totals.both.apply("Sqrt")
+        below, above = std * z.low, std * z.high
+    else:
+        below = _distance(z.low, totals.below, totals.above)
+        above = _distance(z.high, totals.above, totals.below)
+    return in_units(mean - below, fitted), in_units(mean + above, fitted)
+
+
+def _distance(z: Tensor, own: Tensor, other: Tensor) -> Tensor:
+    """Return how far outwards of the mean the bound of a tail lies, (n, m)."""
+    std = where(z < 0.0, other, own).apply("Sqrt")
+    # Where nothing is known of the noise a bound is at the end of its own side.
+    unknown = std.apply("IsInf", dtype=np.dtype(np.bool_))
+    return std * where(unknown, z.apply("Abs"), z)
 
 
 def _std(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmband.calibrate import Calibration, Scores, one_sided, two_sided
+from elmband.calibrate import SHORT, Calibration, Scores, one_sided, two_sided
 from elmband.onnx_export._functions import normal_quantile, positive
 from elmband.onnx_export._graph import Tensor, joined, where
 
-# Sums of weights may fall short of a rank by rounding alone.
-_SHORT = 1 - 1e-12
-
 
 class Multipliers(NamedTuple):
-    """Of the lower and of the upper bound, each (m,), or (1,) for all outputs."""
+    """Of the lower and of the upper bound, each (m,), or (1,) for all outputs.
+
+    A negative one is for the deviation of the other side of the mean.
+    """
 
     low: Tensor
     high: Tensor
@@ -35,30 +35,39 @@ def multipliers(level: Tensor, calibration: Calibration, *, symmetric: bool) -> 
     if calibration.kind == "gaussian":
         low = high = z
     elif symmetric:
-        low = high = _scores([s.both for s in outputs], calibration, level, z, tail=False)
+        found = [_score(s.both, calibration, level, z, tail=False) for s in outputs]
+        low = high = joined(found, axis=0)
     else:
-        low = _scores([s.below for s in outputs], calibration, share, z, tail=True)
-        high = _scores([s.above for s in outputs], calibration, share, z, tail=True)
+        low = joined([_tail(s.below, s.above, calibration, share, z) for s in outputs], axis=0)
+        high = joined([_tail(s.above, s.below, calibration, share, z) for s in outputs], axis=0)
     unknown = where(valid, level.beside([0.0]), math.nan)
     return Multipliers(low + unknown, high + unknown)
 
 
-def _scores(
-    outputs: list[Scores], calibration: Calibration, share: Tensor, z: Tensor, *, tail: bool
+def _tail(own: Scores, other: Scores, calibration: Calibration, share: Tensor, z: Tensor) -> Tensor:
+    """Return the multiplier of one tail, from scores of the other one where it is negative."""
+    found = _score(own, calibration, share, z, tail=True)
+    return where(found > 0.0, found, -_mirrored(other, _rank(other, calibration, share)))
+
+
+def _score(
+    scores: Scores, calibration: Calibration, share: Tensor, z: Tensor, *, tail: bool
 ) -> Tensor:
-    """Return the scores of all outputs that a share of the rows does not exceed, (m,)."""
+    """Return the score of an output that a share of the rows does not exceed, (1,)."""
+    rank = _rank(scores, calibration, share)
     if calibration.kind == "conformal":
-        found = [_at(s, (share * (s.n + 1) * _SHORT).apply("Ceil")) for s in outputs]
-    else:
-        found = [_estimated(s, share, z, tail=tail) for s in outputs]
-    together = joined(found, axis=0)
-    return positive(together) if tail else together
+        return _at(scores, rank)
+    return _estimated(scores, rank, z, tail=tail)
 
 
-def _estimated(scores: Scores, share: Tensor, z: Tensor, *, tail: bool) -> Tensor:
-    """Return the score at rank (n + 1)·share; past the last one, follow the normal tail."""
+def _rank(scores: Scores, calibration: Calibration, share: Tensor) -> Tensor:
+    rank = share * (scores.n + 1)
+    return (rank * SHORT).apply("Ceil") if calibration.kind == "conformal" else rank
+
+
+def _estimated(scores: Scores, rank: Tensor, z: Tensor, *, tail: bool) -> Tensor:
+    """Return the score at a rank; past the last one, follow the normal tail."""
     n = scores.n
-    rank = share * (n + 1)
     last = n / (n + 1)
     end = max(one_sided(last) if tail else two_sided(last), 0.5)
     beyond = (z / end).apply("Max", 1.0) * float(scores.t[-1])
@@ -67,12 +76,28 @@ def _estimated(scores: Scores, share: Tensor, z: Tensor, *, tail: bool) -> Tenso
 
 def _at(scores: Scores, rank: Tensor) -> Tensor:
     """Return the least score with at least `rank` rows at or below it, inf past the end."""
-    rank = rank * _SHORT
-    if np.array_equal(scores.cumulated, np.arange(1, len(scores.t) + 1)):
-        # Rows that count once each need no counting.
+    rank = rank * SHORT
+    if _is_plain(scores):
         before = rank.apply("Ceil") - 1.0
     else:
         below = (rank.beside(scores.cumulated) < rank).to(rank.dtype)
         before = below.apply("ReduceSum", keepdims=1)
     table = rank.beside(np.append(scores.t, math.inf))
     return table.apply("Gather", before.to(np.int64), axis=0)
+
+
+def _mirrored(scores: Scores, rank: Tensor) -> Tensor:
+    """Return the score next below the one at a rank counted from the top, not less than 0."""
+    rest = scores.n - rank * SHORT
+    if _is_plain(scores):
+        before = positive(rest.apply("Floor"))
+    else:
+        above = (rank.beside(scores.cumulated) > rest).to(rank.dtype)
+        before = len(scores.t) - above.apply("ReduceSum", keepdims=1)
+    table = rank.beside(scores.next_lower(np.arange(len(scores.t))))
+    return table.apply("Gather", before.to(np.int64), axis=0)
+
+
+def _is_plain(scores: Scores) -> bool:
+    """Tell whether rows count once each, so that nothing needs to be counted."""
+    return np.array_equal(scores.cumulated, np.arange(1, len(scores.t) + 1))
