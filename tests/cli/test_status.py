@@ -67,8 +67,11 @@ def test_a_promise_that_rows_held_out_cannot_keep_is_3(noise):
 
 
 def test_a_promise_that_is_kept(folder, tmp_path):
-    command = ("fit", "iris.csv", "-t", "species", "--neurons", 20, "--calibrate", "iris.csv")
-    out = tmp_path / "m.safetensors"
+    rows = pd.read_csv(folder / "iris.csv")
+    rows[::2].to_csv(tmp_path / "train.csv", index=False)
+    rows[1::2].to_csv(tmp_path / "held.csv", index=False)
+    held, out = tmp_path / "held.csv", tmp_path / "m.safetensors"
+    command = ("fit", tmp_path / "train.csv", "-t", "species", "--neurons", 20, "--calibrate", held)
     told = json.loads(run(*command, "--max-error", 0.2, "-o", out, "--json", cwd=folder)[0])
     assert told["statement"].startswith("Promised with 95 % confidence: at most 20 %")
 

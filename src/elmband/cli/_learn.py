@@ -1,10 +1,12 @@
 """What ``elmband fit`` asks of a table before it learns, and of a model afterwards."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 from elmband import ELMSelectiveClassifier
-from elmband.cli._files import named
+from elmband.cli._files import STANDARD, named
+from elmband.cli._model import whole_number
 from elmband.cli._status import UnkeptError
 
 
@@ -28,6 +30,26 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def positive_class(rows: Any, name: str) -> Any:
+    """Return the class that a name stands for, as it is in the table."""
+    levels = None if rows.encoder is None else rows.encoder.target_levels_
+    if levels is None:
+        return whole_number(name)
+    # False and True are written in many ways.
+    found = (level for level in levels if str(level).lower() == name.lower())
+    return name if name in levels else next(found, name)
+
+
+def check_apart(data: str, held_out: str) -> None:
+    """Refuse rows that training has seen: nothing could be promised by them."""
+    there = STANDARD not in (data, held_out) and Path(data).exists() and Path(held_out).exists()
+    if there and Path(data).samefile(held_out):
+        raise ValueError(
+            f"{held_out} is what the model is trained on; --calibrate needs other rows, which "
+            "training does not see."
+        )
 
 
 def promised(model: Any, held_out: Any, asked: dict[str, float]) -> None:

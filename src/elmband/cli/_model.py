@@ -34,10 +34,12 @@ def opened(
         table = is_table(path)
         if table and encoder is None:
             encoder = TableEncoder()
+        names = column_names(path) if table else []
+        columns = {role: _resolved(chosen, names) for role, chosen in columns.items()}
         if exclude:
-            columns["features"] = _others(path, exclude, columns, table=table)
+            columns["features"] = _others(names, exclude, columns)
         if table and widest < math.inf:
-            check_width(len(columns.get("features") or column_names(path)), data, widest)
+            check_width(len(columns.get("features") or names), data, widest)
         yield scan(path, encoder=encoder if table else None, **columns)
 
 
@@ -63,29 +65,36 @@ def told_of(data: str, path: str) -> Iterator[None]:
         raise ValueError(clearer(str(error), path).replace(path, named(data))) from error
 
 
-def _others(path: str, exclude: list[str], columns: dict[str, Any], *, table: bool) -> list[str]:
+def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:
     """Return the columns that are left to learn from."""
-    if columns.get("features") or not table:
+    if columns.get("features") or not names:
         raise ValueError(
             "--exclude is for tables whose columns have names, without --feature: name the "
             "columns to learn from."
         )
-    names = column_names(path)
     unknown = [name for name in exclude if name not in names]
     if unknown:
         raise ValueError(f"--exclude names {unknown[0]!r}, which is none of the columns.")
-    used = {*exclude, columns.get("target"), columns.get("weight")}
+    used: set[Any] = set(exclude)
+    for role in ("target", "weight"):
+        chosen = columns.get(role)
+        used.add(names[chosen] if isinstance(chosen, int) and chosen < len(names) else chosen)
     return [name for name in names if name not in used]
 
 
-def column(name: str | None) -> Any:
-    """Return a column by name; a whole number is its place where columns have no names."""
-    if name is None:
-        return None
+def _resolved(chosen: Any, names: list[str]) -> Any:
+    """Return a column, or each of a list, by its name; a number that is none is a place."""
+    if isinstance(chosen, list):
+        return [_resolved(one, names) for one in chosen]
+    return chosen if chosen is None or chosen in names else whole_number(chosen)
+
+
+def whole_number(text: str) -> Any:
+    """Return the number that a text stands for, or the text."""
     try:
-        return int(name)
+        return int(text)
     except ValueError:
-        return name
+        return text
 
 
 def answers(

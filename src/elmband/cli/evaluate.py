@@ -10,7 +10,7 @@ import typer
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import loaded, named
-from elmband.cli._model import column, opened
+from elmband.cli._model import opened
 from elmband.cli._options import AsJson, Labelled, Levels, Model, Truth, check_inputs, tell
 from elmband.cli._status import UnkeptError
 
@@ -53,7 +53,7 @@ def evaluate(
         fitted, ELMIntervalRegressor | ELMSelectiveClassifier
     ):
         raise ValueError(f"A {type(fitted).__name__} says nothing that --tolerance could check.")
-    columns = {"target": column(target), "weight": column(weight)}
+    columns: dict[str, Any] = {"target": target, "weight": weight}
     with (
         workers_of(workers, scheduler) as client,
         opened(data, encoder=fitted.encoder_, **columns) as rows,

@@ -10,8 +10,15 @@ import typer
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import check_output, destination, named, writable
-from elmband.cli._learn import check_kept, check_target, learned, promised
-from elmband.cli._model import check_width, column, opened
+from elmband.cli._learn import (
+    check_apart,
+    check_kept,
+    check_target,
+    learned,
+    positive_class,
+    promised,
+)
+from elmband.cli._model import check_width, opened
 from elmband.cli._options import (
     AsJson,
     Coverage,
@@ -103,6 +110,7 @@ def fit(
     """
     if calibrate is not None:
         check_inputs(data, calibrate)
+        check_apart(data, calibrate)
     check_spread(data, scheduler)
     check_output(output)
     data = seen_from(data, scheduler)
@@ -110,23 +118,22 @@ def fit(
     wishes = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
-    columns = {"target": column(target), "weight": column(weight)}
-    chosen = [column(name) for name in features] if features else None
+    columns = {"target": target, "weight": weight, "features": features or None}
     begun = perf_counter()
     widest = math.inf if published else _WIDEST
-    with opened(data, exclude=exclude, widest=widest, features=chosen, **columns) as rows:
+    with opened(data, exclude=exclude, widest=widest, **columns) as rows:
         # Text and dates give several features a column.
         check_width(rows.n_features, data, widest)
         text = check_target(rows, data, classes=classes)
         model = _made(count, published=published, classes=classes or text, wishes=wishes)
         if positive is not None:
-            model.set_params(pos_label=positive if text else column(positive))
+            model.set_params(pos_label=positive_class(rows, positive))
         model.set_params(random_state=seed)
         with workers_of(workers, scheduler) as client:
             model.fit(rows, checkpoint=checkpoint, client=client)
         size = {"rows": rows.n_rows, "features": rows.n_features}
     if calibrate is not None:
-        with opened(calibrate, encoder=model.encoder_, target=column(target)) as held_out:
+        with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
             promised(model, held_out, wishes)
     check_kept(model)
     with writable(output, ".safetensors") as path:

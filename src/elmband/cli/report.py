@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from elmband.cli._files import STANDARD, check_output, destination, loaded, named, writable
-from elmband.cli._model import column, opened
+from elmband.cli._model import opened
 from elmband.cli._options import (
     AsJson,
     Labelled,
@@ -57,7 +57,7 @@ def report(
     begun = perf_counter()
     fitted = loaded(model)
     with (
-        opened(data, encoder=fitted.encoder_, target=column(target)) as rows,
+        opened(data, encoder=fitted.encoder_, target=target) as rows,
         writable(output, ".html") as path,
     ):
         content = written_report(

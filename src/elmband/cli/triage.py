@@ -1,6 +1,7 @@
 """``elmband triage``: rows whose prediction can be taken, and rows for a person."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, NamedTuple
 
@@ -123,7 +124,7 @@ def triage(
 
 def _check_outputs(output: str, review: str) -> None:
     """Refuse one place for both kinds of rows."""
-    if output == review:
+    if output == review or (output != "-" and Path(output).resolve() == Path(review).resolve()):
         raise typer.BadParameter(
             f"Accepted rows and rows for review cannot both go to {destination(output)}; name "
             "another file."
