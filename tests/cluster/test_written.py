@@ -144,8 +144,13 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(
         model.predict_interval(files, client=executor)
     with pytest.raises(ValueError, match="client is for a scan"):
         model.predict_interval(X, client=executor, out=tmp_path / "out")
+    (tmp_path / "there").mkdir()
     with pytest.raises(FileExistsError, match="is there already; name a new folder"):
-        model.predict(files, client=executor, out=tmp_path / "rows")
+        model.predict(files, client=executor, out=tmp_path / "there")
+    (tmp_path / "there").rmdir()
+    for place in ("rows", "rows/out"):
+        with pytest.raises(ValueError, match=f"{place}' is what the scan reads, or lies in"):
+            model.predict(files, client=executor, out=tmp_path / place)
     with pytest.raises(NotADirectoryError, match="does not exist; make it first"):
         model.predict(files, client=executor, out=tmp_path / "none" / "out")
     with pytest.raises(ValueError, match="confidence_level must"):

@@ -108,6 +108,33 @@ def test_intervals_are_streamed_to_a_file(fitted, tmp_path, end):
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 
+@pytest.mark.parametrize("method", ["predict", "predict_interval", "accept"])
+@pytest.mark.parametrize("name", ["rows/in.npy", "link.npy", "rows/new.npy", "other/new.npy"])
+def test_results_are_not_written_to_where_rows_are_read(fitted, tmp_path, method, name):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    np.save(folder / "in.npy", X)
+    before = (folder / "in.npy").read_bytes()
+    (tmp_path / "link.npy").symlink_to(folder / "in.npy")
+    (tmp_path / "other").symlink_to(folder, target_is_directory=True)
+    out = tmp_path / name
+    options = {"max_width": 1.0} if method == "accept" else {}
+    for source in (
+        [folder] if out.stem == "new" else [folder, folder / "in.npy", tmp_path / "*k.npy"]
+    ):
+        with pytest.raises(ValueError, match=f"{out.name}' is what the scan reads, or lies in"):
+            getattr(fitted, method)(scan(source), **options, out=out)
+    assert (folder / "in.npy").read_bytes() == before
+    assert [path.name for path in folder.iterdir()] == ["in.npy"]
+
+
+def test_results_may_be_written_beside_the_file_that_is_read(fitted, tmp_path):
+    np.save(tmp_path / "in.npy", X)
+    for source in ("in.npy", "*n.npy"):
+        fitted.predict(scan(tmp_path / source), out=tmp_path / "out.npy")
+        assert len(np.load(tmp_path / "out.npy")) == N
+
+
 def test_predictions_of_a_scan_are_those_of_its_rows(fitted):
     rows = scan(X, chunk_size=777)
     for method in ("predict", "predict_interval", "predict_quantiles"):
@@ -150,6 +177,10 @@ def test_conformal_multipliers_from_a_scan_are_at_least_those_of_arrays():
         (lambda m: m.fit(X, Y).predict(scan(X[:, :3])), "has 3 features"),
         (lambda m: m.fit(X, Y).evaluate(scan(X)), "has 0 targets"),
         (lambda m: m.fit(X, Y).predict(scan((X, Y, S))), "have no weights"),
+        (
+            lambda m: m.fit(X, Y).predict(scan((X, Y), missing_target="drop")),
+            "^Rows to predict need no target: .* Leave missing_target= and target= out",
+        ),
         (
             lambda m: m.set_params(target_transform="box-cox").fit(scan((X, np.exp(Y)))),
             "needs rows in memory; for a scan choose 'log'",

@@ -1,6 +1,8 @@
 """Values and files that cannot be used, each told in a sentence that names the place."""
 
 import os
+import pickle
+import shutil
 import sys
 
 import numpy as np
@@ -113,6 +115,17 @@ def test_a_file_without_names_of_columns(tmp_path):
     (tmp_path / "rows.csv").write_text("1,2\n3,4\n")
     with pytest.raises(ValueError, match="begins with numbers; its first line must hold the names"):
         scan(tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+def test_text_that_is_not_utf8(tmp_path, encoding):
+    path = tmp_path / "rows.csv"
+    path.write_text("größe,y\n" + "1,2\n" * 100, encoding=encoding)
+    with pytest.raises(ValueError, match=r"rows.csv is not text in UTF-8; convert it") as caught:
+        scan(path, target="y")
+    assert type(caught.value) is ValueError
+    path.write_text("größe,y\n" + "1,2\n" * 100, encoding="utf-8-sig")
+    assert scan(path, target="y").feature_names == ("größe",)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npy", "ipc"])
@@ -239,6 +252,35 @@ class TestChangedFiles:
     def test_before_the_first_pass(self, rows):
         self.touch()
         refused(rows, f"{self.path.name} changed while it was being read; scan it again")
+
+    def replace(self):
+        """Put another file in the place of one, with the same size and time."""
+        file = next(self.path.rglob("0*")) if self.path.is_dir() else self.path
+        other = self.path.with_name("other")
+        shutil.copy2(file, other)
+        other.replace(file)
+
+    def test_by_others_of_the_same_size_and_time(self, rows):
+        list(rows)
+        self.replace()
+        refused(rows, f"{self.path.name} changed while it was being read; scan it again")
+
+    def test_in_place_with_the_time_set_back(self, rows):
+        list(rows)
+        file = next(self.path.rglob("0*")) if self.path.is_dir() else self.path
+        before = file.stat()
+        file.write_bytes(file.read_bytes())
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        refused(rows, f"{self.path.name} changed while it was being read; scan it again")
+
+    def test_another_machine_may_number_files_otherwise(self, rows):
+        elsewhere = pickle.loads(pickle.dumps(rows))  # noqa: S301 - our own
+        begun = rows.fingerprint()
+        self.replace()
+        assert sum(len(chunk.X) for chunk in elsewhere) == 2000
+        assert elsewhere.fingerprint() == begun
+        self.touch()
+        refused(elsewhere, f"{self.path.name} changed while it was being read; scan it again")
 
 
 def test_a_file_that_was_removed(tmp_path):

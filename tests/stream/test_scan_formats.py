@@ -1,6 +1,7 @@
 """The same numbers are read from every format."""
 
 import decimal
+import pickle
 
 import h5py
 import numpy as np
@@ -130,6 +131,29 @@ def test_data_sets_are_read_by_names(tmp_path, name):
     # With Y named, X is the only one left with two dimensions.
     assert_reads(scan(path, target="Y"), X, Y)
     assert_reads(scan(path, target="Y", features=[3, 0]), X[:, [3, 0]], Y)
+
+
+def test_links_to_data_sets_are_followed(tmp_path):
+    X, y = numbers(100, 2), numbers(100, 1, seed=1)[:, 0]
+    write_hdf5(tmp_path / "other.h5", {"y": y})
+    path = write_hdf5(tmp_path / "rows.h5", {"X": X, "in/y": y})
+    with h5py.File(path, "a") as file:
+        file["soft"], file["twice"] = h5py.SoftLink("/X"), file["in/y"]
+        file["group"], file["nowhere"] = h5py.SoftLink("/in"), h5py.SoftLink("/no")
+        file["outside"] = h5py.ExternalLink("other.h5", "/y")
+    for target in ("in/y", "group/y", "twice", "outside"):
+        assert_reads(scan(path, target=target, features="/soft"), X, y[:, None])
+    # They are no data sets of their own.
+    assert_reads(scan(path, target="group/y"), X, y[:, None])
+    rows = scan(path, target="outside", features=["soft"])
+    rows = pickle.loads(pickle.dumps(rows))  # noqa: S301 - our own
+    assert_reads(rows, X, y[:, None])
+    write_hdf5(tmp_path / "other.h5", {"y": y, "more": y})
+    with pytest.raises(ValueError, match=r"other.h5 changed while it was being read"):
+        rows.check_unchanged()
+    for name in ("nowhere", "group", "none"):
+        with pytest.raises(ValueError, match=f"rows.h5 has no data set '{name}'"):
+            scan(path, target=name)
 
 
 def test_decimals_and_row_labels_of_pandas_in_parquet(tmp_path):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from elmband.cluster import Answers, is_dask_frame, lazily, scan_partitions, write_parts
 from elmband.estimators._asked import Asked, records
 from elmband.estimators._clusters import check_collection, spread
-from elmband.estimators._scans import check_new_scan, refuse_left_out
+from elmband.estimators._scans import check_new_scan, refuse_left_out, refuse_own_rows
 from elmband.estimators._validate import check_chunk_size
 from elmband.moments import Chunk, Count
 from elmband.progress import shown
@@ -68,6 +68,7 @@ def written_elsewhere(
         )
     check_new_scan(model, scan)
     refuse_left_out(scan)
+    refuse_own_rows(scan, out)
     asked = Asked.of(model, method, options)
     # What cannot be asked for is refused here, before any worker is.
     asked.columns(np.zeros((2, scan.n_features), scan.dtype))

@@ -35,6 +35,7 @@ from elmband.estimators._scans import (
     check_new_scan,
     followed,
     in_blocks,
+    refuse_own_rows,
 )
 from elmband.estimators._training import TrainingModel
 from elmband.estimators._updates import Grown
@@ -183,6 +184,7 @@ class PointModel(TrainingModel):
             named = columns or [method]
             return lazy_result(X, lambda part: self._joined(part, function), named, out)
         X = self._new_rows(X, method)
+        refuse_own_rows(X, out)
         return in_blocks(self._blocks(X), self._worked(function), Result(columns, out))
 
     def _joined(self, X: Array, function: BlockMap) -> Array:

@@ -75,10 +75,24 @@ def check_new_scan(estimator: BaseEstimator, scan: Scan) -> None:
 
 def refuse_left_out(scan: Scan) -> None:
     """Refuse to predict rows of which some may be left out."""
-    if scan.leaves_rows_out:
+    if scan.has_weights:
         raise ValueError(
             "Rows to predict have no weights: rows of weight 0 would be missing from the result. "
             "Leave weight= out of the scan."
+        )
+    if scan.leaves_rows_out:
+        raise ValueError(
+            "Rows to predict need no target: with missing_target='drop' those without one would be "
+            "missing from the result. Leave missing_target= and target= out of the scan."
+        )
+
+
+def refuse_own_rows(X: Any, out: str | Path | None) -> None:
+    """Refuse to write results over the rows of a scan, or among them."""
+    if out is not None and isinstance(X, Scan) and X.reads(Path(out)):
+        raise ValueError(
+            f"out={str(out)!r} is what the scan reads, or lies in a folder that it reads; name "
+            "another place for the results."
         )
 
 

@@ -1,6 +1,6 @@
 """Which columns a user means by names and indices."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from operator import index
@@ -73,6 +73,16 @@ def _of_tuple(layout: Layout, target: Any, features: Any, weight: Any) -> Select
     )
 
 
+def named(*given: Any) -> set[str]:
+    """Return all names that a user gave, whatever for."""
+    names: set[str] = set()
+    for refs in given:
+        # An iterator can be read only once, and not here.
+        several = isinstance(refs, Iterable) and not isinstance(refs, str | Iterator)
+        names.update(ref for ref in (refs if several else [refs]) if isinstance(ref, str))
+    return names
+
+
 def _is_single(layout: Layout, target: Any, keys: list[Key]) -> bool:
     """Tell whether the target is one column rather than a list or a data set of them."""
     if isinstance(target, str):
@@ -141,6 +151,11 @@ def _position(layout: Layout, names: Sequence[str], count: int, ref: Ref) -> int
 def _refuse(layout: Layout, name: str, names: Sequence[str]) -> NoReturn:
     """Say that there is no such name, and which names there are."""
     what = "data set" if layout.form == "store" else "column"
+    if name in layout.folder_keys:
+        raise ValueError(
+            f"{layout.label} has no {what} {name!r}, only its folder is named after it; write it "
+            "into the files."
+        )
     close = get_close_matches(name, names, n=3)
     if close:
         hint = f"did you mean {listed(close)}?"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from elmband.stream.fields import Block, Part
 from elmband.stream.layout import FLOAT64, Layout
 
 _KIND = "CSV"
+# Bytes that are looked at to tell whether a file is text.
+_BEGINNING = 1024
 
 # Where pyarrow puts the place of an error; it counts the line of names as row 1.
 _PLACE = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #(\d+): )?(.*)")
@@ -30,14 +33,13 @@ class CsvPart(Part):
     """A CSV file; its first block tells the names and the types of the columns."""
 
     def __init__(self, path: Path) -> None:
-        with reading(str(path), _KIND), _open(path) as reader:
-            schema = reader.schema
-        if all(_is_number(name) for name in schema.names):
+        schema, names = _schema(path)
+        if all(_is_number(name) for name in names):
             raise ValueError(
                 f"{path} begins with numbers; its first line must hold the names of the columns."
             )
         super().__init__(_as_float64(arrow_layout(str(path), schema, None)), (path,))
-        self._path, self._names = path, schema.names
+        self._path, self._names = path, names
         self._types = {field.name: _later(field.type) for field in schema}
 
     def with_text(self, names: Collection[str]) -> "CsvPart":
@@ -75,6 +77,19 @@ class CsvPart(Part):
         name = self._names[int(column)]
         is_not = _IS_NOT.get(str(self._types[name]).partition("[")[0], "not a number")
         return f"{place}: column {name!r} holds {value}, which is {is_not}; mend that value."
+
+
+def _schema(path: Path) -> tuple[Any, list[str]]:
+    """Return types and names of the columns, or say that a file is not UTF-8 where it begins."""
+    with reading(str(path), _KIND), needed("pyarrow", str(path)).input_stream(str(path)) as file:
+        # Text has no zeros, but about half of the bytes of UTF-16 are.
+        is_text = b"\0" not in file.read(_BEGINNING)
+    if is_text:
+        with reading(str(path), _KIND), _open(path) as reader:
+            schema = reader.schema
+        with suppress(UnicodeDecodeError):
+            return schema, schema.names
+    raise ValueError(f"{path} is not text in UTF-8; convert it, or save it as CSV in UTF-8.")
 
 
 def _open(path: Path, types: dict[str, Any] | None = None) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 
 from elmband._arrays import Array, to_numpy
 from elmband.stream.errors import reading
-from elmband.stream.files import Stamp, stamp
 from elmband.stream.layout import DType, Layout
+from elmband.stream.stamps import Stamp, stamp
 
 # Reads of this size keep disks and codecs busy and still fit the caches of a processor.
 READ_BYTES = 4 * 2**20
@@ -58,7 +58,14 @@ class Part(ABC):
         Files that it reads; none in memory.
     nbytes : int or None
         Size in memory.
+
+    Attributes
+    ----------
+    folder : Path or None
+        The folder that stands for this and other parts.
     """
+
+    folder: Path | None = None
 
     def __init__(
         self, layout: Layout, paths: Sequence[Path] = (), nbytes: int | None = None
@@ -73,6 +80,11 @@ class Part(ABC):
 
     def with_text(self, names: Collection[str]) -> "Part":
         """Return the same rows with these columns as text, where a file does not tell types."""
+        del names
+        return self
+
+    def with_links(self, names: Collection[str]) -> "Part":
+        """Return the same rows with these fields too, where a file has other names for some."""
         del names
         return self
 

@@ -1,4 +1,4 @@
-"""Which files a path, a glob or a folder stands for, and whether they are still the same."""
+"""Which files a path, a glob or a folder stands for."""
 
 import os
 from collections.abc import Iterator
@@ -21,38 +21,26 @@ KINDS = {
 
 _ZARR_FILES = ("zarr.json", ".zgroup", ".zarray")
 
-
-class Stamp(NamedTuple):
-    """Size in bytes and time of the last change in nanoseconds, of several files their sums."""
-
-    size: int
-    changed: int
+# What others write beside their data, and data that is not complete yet.
+_HIDDEN = (".", "_")
 
 
-def stamp(path: Path) -> Stamp:
-    """Return the stamp of a file, or that of all files of a folder together."""
-    try:
-        files = list(_files_below(path)) if path.is_dir() else [path.stat()]
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{path} does not exist; check the name and the folder.") from error
-    return Stamp(sum(f.st_size for f in files), sum(f.st_mtime_ns for f in files))
+class Found(NamedTuple):
+    """A file to read.
 
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    folder : Path or None
+        The folder that stands for this and other files.
+    keys : tuple of str
+        Columns after which folders on the way to it are named, as in ``year=2024``.
+    """
 
-def _files_below(folder: Path) -> Iterator[os.stat_result]:
-    for entry in os.scandir(folder):
-        if entry.is_dir():
-            yield from _files_below(Path(entry))
-        else:
-            yield entry.stat()
-
-
-def check_unchanged(stamps: dict[Path, Stamp]) -> None:
-    """Refuse files that are not what they were when they were opened first."""
-    for path, before in stamps.items():
-        if stamp(path) != before:
-            raise ValueError(
-                f"{path} changed while it was being read; scan it again when nothing writes to it."
-            )
+    path: Path
+    folder: Path | None
+    keys: tuple[str, ...]
 
 
 def kind_of(path: Path) -> str | None:
@@ -64,39 +52,83 @@ def kind_of(path: Path) -> str | None:
     return next(found, None)
 
 
-def find_files(source: str | os.PathLike[str]) -> list[Path]:
+def find_files(source: str | os.PathLike[str]) -> list[Found]:
     """Return the files that a path, a glob or a folder stands for, sorted by name."""
     path = Path(source).expanduser()
     if path.exists():
-        # A folder of files may be named as they are: so others write parts of a table.
-        is_folder = path.is_dir() and kind_of(path) != "zarr"
-        return _in_folder(path) if is_folder else [_known(path)]
+        is_folder = _is_folder(path)
+        return _checked(path, _in_folder(path, len(path.parts))) if is_folder else [_known(path)]
     if not has_magic(str(path)):
         raise FileNotFoundError(f"{path} does not exist; check the name and the folder.")
     found = sorted(glob(str(path), recursive=True))  # noqa: PTH207 - it may begin anywhere
     if not found:
         raise FileNotFoundError(f"No file matches {path}; check the pattern and the folder.")
-    return [_known(Path(name)) for name in found]
+    return _checked(path, _matched(path, [Path(name) for name in found]))
 
 
-def _known(path: Path) -> Path:
+def _is_folder(path: Path) -> bool:
+    """Tell folders of files, which may be named as they are, from stores, which are folders."""
+    return path.is_dir() and kind_of(path) != "zarr"
+
+
+def _known(path: Path, keys: tuple[str, ...] = ()) -> Found:
     if kind_of(path) is None:
         raise ValueError(f"{path} has none of the endings that can be read: {', '.join(KINDS)}.")
-    return path
+    return Found(path, None, keys)
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    """Return the files of one format in a folder; hidden and other files do not count."""
-    files = [path for path in sorted(folder.iterdir()) if path.name[0] not in "._"]
-    kinds = {path: kind for path in files if (kind := kind_of(path)) is not None}
-    if not kinds:
-        raise ValueError(f"{folder} holds no file that can be read: {', '.join(KINDS)}.")
-    if len(set(kinds.values())) > 1:
+def _matched(pattern: Path, paths: list[Path]) -> list[Found]:
+    """Return the files that a pattern matches, and those in folders that it does, each once."""
+    depth = next(k for k, part in enumerate(pattern.parts) if has_magic(part))
+    found: dict[Path, Found] = {}
+    for path in paths:
+        if not _is_folder(path):
+            found.setdefault(path, _known(path, _keys(path, depth)))
+        elif pattern.name.startswith(_HIDDEN) or not _is_hidden(path, depth):
+            for file in _in_folder(path, depth):
+                found.setdefault(file.path, file)
+    return list(found.values())
+
+
+def _is_hidden(path: Path, depth: int) -> bool:
+    return any(part.startswith(_HIDDEN) for part in path.parts[depth:])
+
+
+def _keys(path: Path, depth: int) -> tuple[str, ...]:
+    pairs = (part.partition("=") for part in path.parts[depth:-1])
+    return tuple(key for key, equals, _ in pairs if key and equals)
+
+
+def _in_folder(folder: Path, depth: int) -> list[Found]:
+    """Return the files of a folder and the folders in it; hidden and other files do not count."""
+    files = [path for path in _below(folder, frozenset()) if kind_of(path) is not None]
+    return [Found(path, folder, _keys(path, depth)) for path in files]
+
+
+def _below(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+    above |= {folder.resolve()}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(_HIDDEN):
+            continue
+        if not _is_folder(path):
+            yield path
+        elif path.resolve() not in above:  # a link may lead back
+            yield from _below(path, above)
+
+
+def _checked(source: Path, found: list[Found]) -> list[Found]:
+    """Refuse folders without files, or with files of several formats."""
+    if not found:
+        raise ValueError(f"{source} holds no file that can be read: {', '.join(KINDS)}.")
+    inside = [file for file in found if file.folder is not None]
+    kinds = sorted({kind_of(file.path) or "" for file in inside})
+    if len(kinds) > 1:
+        one = inside[0]
         raise ValueError(
-            f"{folder} holds files of several formats ({', '.join(sorted(set(kinds.values())))}); "
-            f"choose one with a pattern such as {folder / '*'}{_ending(next(iter(kinds)))}."
+            f"{source} holds files of several formats ({', '.join(kinds)}); choose one with a "
+            f"pattern such as {one.folder}{os.sep}**{os.sep}*{_ending(one.path)}."
         )
-    return list(kinds)
+    return found
 
 
 def _ending(path: Path) -> str:

@@ -26,7 +26,7 @@ def describe_selection(selection: Selection) -> list[Any]:
 def describe_part(part: Part, selection: Selection) -> list[Any]:
     """Return what tells a part from another: files by their stamps, arrays by some values."""
     kinds = [[name, str(part.layout.fields[name].dtype)] for name in selection.fields]
-    files = [[path.name, *stamp] for path, stamp in part.stamps.items()]
+    files = [[path.name, s.size, s.changed] for path, s in part.stamps.items()]
     return [kinds, files or _sample(part, selection)]
 
 

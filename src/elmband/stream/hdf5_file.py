@@ -1,7 +1,8 @@
 """Data sets in HDF5 files."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ class Hdf5Array(ArraySource):
     """A data set in an HDF5 file."""
 
     def __init__(self, path: Path, name: str, data: Any) -> None:
-        super().__init__(data.shape or (), data.dtype, (path,))
+        # A link may lead to another file.
+        paths = dict.fromkeys((path, Path(data.file.filename)))
+        super().__init__(data.shape or (), data.dtype, tuple(paths))
         self._path, self._name = path, name
 
     def open(self) -> AbstractContextManager[Field]:
@@ -55,7 +58,37 @@ class PlainField(Field):
             self._data.read_direct(out.reshape(-1, *self._data.shape[1:]), slice(first, stop))
 
 
-def hdf5_part(path: Path) -> ArraysPart:
+class Hdf5Part(ArraysPart):
+    """The data sets of a file; a link to one is listed only where it is asked for."""
+
+    def __init__(self, path: Path, arrays: Mapping[str, ArraySource]) -> None:
+        super().__init__(str(path), "store", arrays)
+        self._path = path
+
+    def with_links(self, names: Collection[str]) -> "Hdf5Part":
+        """Return the same rows with the data sets that other names lead to."""
+        unknown = sorted({name.strip("/") for name in names} - {"", *self._arrays})
+        found = _linked(self._path, unknown) if unknown else {}
+        if not found:
+            return self
+        part = Hdf5Part(self._path, {**self._arrays, **found})
+        part.folder = self.folder
+        part.layout = replace(part.layout, folder_keys=self.layout.folder_keys)
+        return part
+
+
+def _linked(path: Path, names: list[str]) -> dict[str, ArraySource]:
+    h5py = needed("h5py", str(path))
+    with reading(str(path), _KIND), h5py.File(path, "r") as file:
+        nodes = {name: file.get(name) for name in names}
+        return {
+            name: Hdf5Array(path, name, node)
+            for name, node in nodes.items()
+            if isinstance(node, h5py.Dataset)
+        }
+
+
+def hdf5_part(path: Path) -> Hdf5Part:
     """Return the data sets of a file, those of all its groups."""
     h5py = needed("h5py", str(path))
     arrays: dict[str, ArraySource] = {}
@@ -66,4 +99,4 @@ def hdf5_part(path: Path) -> ArraysPart:
 
     with reading(str(path), _KIND), h5py.File(path, "r") as file:
         file.visititems(visit)
-    return ArraysPart(str(path), "store", arrays)
+    return Hdf5Part(path, arrays)

@@ -53,12 +53,14 @@ class Layout:
     """The fields of one file or piece.
 
     A table has named columns, a matrix has columns without names in a single field, a store has
-    named arrays of one or two dimensions, and the fields of a tuple are X, y and weight.
+    named arrays of one or two dimensions, and the fields of a tuple are X, y and weight. Folders
+    of the file may be named after further columns, as in ``year=2024``, which are not read.
     """
 
     label: str
     form: Form
     fields: dict[str, FieldInfo]
+    folder_keys: tuple[str, ...] = ()
 
     def column(self, key: "Key") -> str:
         """Return the words for a column."""

@@ -22,9 +22,9 @@ def scan(
     Parameters
     ----------
     source : path, list, tuple, array, table or callable
-        - A path, a glob or a folder of files, or a list of paths. Formats are npy, HDF5
-          (``.h5``, ``.hdf5``), Zarr, Parquet, CSV (``.csv``, ``.csv.gz``) and Arrow (``.arrow``,
-          ``.feather``, ``.ipc``).
+        - A path, a glob or a folder of files, those in its folders included, or a list of paths.
+          Formats are npy, HDF5 (``.h5``, ``.hdf5``), Zarr, Parquet, CSV (``.csv``, ``.csv.gz``)
+          and Arrow (``.arrow``, ``.feather``, ``.ipc``).
         - A tuple ``(X, y)`` or ``(X, y, weight)`` of ``.npy`` paths or arrays.
         - An array with two dimensions or a table of pandas, Polars or Arrow; or a list of such
           pieces, or of tuples.

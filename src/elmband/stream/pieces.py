@@ -1,6 +1,8 @@
 """Parts out of whatever a user hands over: a path, an array, a tuple or a table."""
 
+from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,13 @@ def is_path(value: Any) -> bool:
 
 def file_parts(source: str | PathLike[str]) -> list[Part]:
     """Return the files that a path, a glob or a folder stands for."""
-    return [_READERS[kind_of(path) or ""](path) for path in find_files(source)]
+    return [_file_part(*found) for found in find_files(source)]
+
+
+def _file_part(path: Path, folder: Path | None, keys: tuple[str, ...]) -> Part:
+    part: Part = _READERS[kind_of(path) or ""](path)
+    part.folder, part.layout = folder, replace(part.layout, folder_keys=keys)
+    return part
 
 
 def piece_part(label: str, piece: Any) -> Part:
@@ -71,7 +79,7 @@ def _tuple(label: str, piece: tuple[Any, ...]) -> ArraysPart:
 
 def _array(label: str, name: str, value: Any) -> ArraySource:
     if is_path(value):
-        path, *others = find_files(value)
+        (path, *_), *others = find_files(value)
         if others or kind_of(path) != "npy":
             raise ValueError(
                 f"{label}: {name} is {value}; files in a tuple (X, y) are .npy, one for each, "

@@ -9,9 +9,9 @@ from elmband.moments import Chunk
 from elmband.stream.blocks import Reader, kept_rows
 from elmband.stream.encoded import EncodedReader
 from elmband.stream.fields import Part
-from elmband.stream.files import check_unchanged
 from elmband.stream.layout import DType
 from elmband.stream.selection import Selection
+from elmband.stream.stamps import check_unchanged
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import astuple, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
@@ -14,13 +15,14 @@ from elmband.moments import Chunk
 from elmband.stream.blocks import Reader, kept, kept_rows
 from elmband.stream.checks import whole
 from elmband.stream.chosen import ChosenColumns
+from elmband.stream.columns import named
 from elmband.stream.encoded import RawReader, described_features
 from elmband.stream.fields import Part
-from elmband.stream.files import check_unchanged
 from elmband.stream.fingerprint import describe_part, describe_selection, digest
 from elmband.stream.ranges import Reading, RowRange, cut
 from elmband.stream.selection import check_dtype, check_part
 from elmband.stream.sources import PartFunction, PartList
+from elmband.stream.stamps import check_unchanged, identity
 
 
 class Scan(ChosenColumns):
@@ -41,8 +43,9 @@ class Scan(ChosenColumns):
         missing_target: Literal["refuse", "drop"] = "refuse",
     ) -> None:
         self._given = source
-        self._source = source if encoder is None else source.with_text(encoder.text_columns)
         self._chosen = (target, features, weight)
+        source = source.with_links(named(*self._chosen))
+        self._source = source if encoder is None else source.with_text(encoder.text_columns)
         self._chunk_size = None if chunk_size is None else whole(chunk_size, "chunk_size", 1)
         self._encoder, self._missing_target = encoder, missing_target
         self._n_rows: int | None = None
@@ -252,8 +255,17 @@ class Scan(ChosenColumns):
             )
         self._checksum = checksum
 
+    def reads(self, path: Path) -> bool:
+        """Tell whether a path, under whatever name, is what is read, or lies in its folder."""
+        parts = self._source.parts
+        own = {identity(file) for part in parts for file in part.stamps}
+        own |= {identity(folder) for folder in {part.folder for part in parts} if folder}
+        folder = path.parent.resolve()
+        places = path, folder, *folder.parents
+        return not own.isdisjoint({identity(place) for place in places} - {None})
+
     def check_unchanged(self) -> None:
-        """Refuse files whose size or time of change is not what it was at first."""
+        """Refuse files that are not what they were at first."""
         for part in self._source.parts:
             check_unchanged(part.stamps)
 

@@ -81,6 +81,12 @@ def check_part(layout: Layout, selection: Selection) -> None:
     for name in selection.fields:
         _check_field(layout, selection, name)
     layout.rows(selection.fields)
+    lost = [key for key in layout.folder_keys if key not in layout.fields]
+    if lost and selection.complete:
+        raise ValueError(
+            f"{layout.label} has no column {lost[0]!r}, after which its folder is named; name the "
+            "columns to read without it, with features=[...], or write it into the files."
+        )
     extra = sorted(set(layout.fields) - set(selection.layout.fields))
     if extra and layout.form == "tuple":
         raise ValueError(f"{layout.label} has weights, {selection.layout.label} has none.")

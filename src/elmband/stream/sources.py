@@ -30,6 +30,11 @@ class PartList:
         chosen = set(names)
         return PartList(self.title, [part.with_text(chosen) for part in self.parts])
 
+    def with_links(self, names: Iterable[str]) -> "PartList":
+        """Return the same rows with these fields too, where files have other names for some."""
+        chosen = set(names)
+        return PartList(self.title, [part.with_links(chosen) for part in self.parts])
+
 
 class PartFunction:
     """Parts that a function makes anew for every pass.
@@ -51,6 +56,11 @@ class PartFunction:
 
     def with_text(self, names: Iterable[str]) -> "PartFunction":
         """Return the same: pieces know their types."""
+        del names
+        return self
+
+    def with_links(self, names: Iterable[str]) -> "PartFunction":
+        """Return the same: pieces know their names."""
         del names
         return self
 
