@@ -37,7 +37,8 @@ with (
     table = np.column_stack([data.X, data.y])[np.argsort(data.X[:, 0])]
     for k, part in enumerate(np.split(table, FILES)):
         np.save(folder / f"rows-{k}.npy", part)
-    known, new = scan(folder, target=-1), scan(folder, features=[0])
+    files = folder / "rows-*.npy"
+    known, new = scan(files, target=-1), scan(files, features=[0])
     model.fit(known, client=client)
     out = model.triage(new, max_width=1.5, confidence_level=0.9, client=client, out=folder / "out")
     parts = [pd.read_parquet(path) for path in sorted(out.iterdir())]
