@@ -43,7 +43,7 @@ def _format(path: str) -> str | None:
 
 def _files(path: str) -> list[str]:
     """Return the files that `scan` would read."""
-    return [str(file) for file in find_files(path)]
+    return [str(found.path) for found in find_files(path)]
 
 
 def format_of(path: str) -> str | None:
