@@ -110,8 +110,11 @@ def test_what_the_fit_has_not_seen_takes_the_mean():
     encoder = TableEncoder().fit(fitted)
     new = pl.DataFrame({"x": ["new", None, "b"], "k": [None, 5, None], "u": [None, None, 7.0]})
     expected = [[0.5, 0.5, 3, 1, 1], [0.5, 0.5, 5, 1, 1], [0, 1, 3, 7, 0]]
-    np.testing.assert_array_equal(encoder.transform(new), expected)
+    with pytest.warns(UserWarning, match="'k' has missing values, and had none in training"):
+        np.testing.assert_array_equal(encoder.transform(new), expected)
     assert encoder.unseen(new) == {"x": 2, "k": 2}
+    assert encoder.unlike_fit(new).tolist() == [True, True, True]
+    assert encoder.unlike_fit(new[2:].with_columns(k=1)).tolist() == [False]
     # All features have the mean of the fit then, so that nothing pulls one way or another.
     np.testing.assert_array_equal(encoder.transform(fitted).mean(axis=0)[:3], expected[0][:3])
 

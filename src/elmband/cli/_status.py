@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
@@ -78,7 +79,9 @@ def _flush() -> None:
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Turn expected failures into a sentence and a status."""
+    """Turn expected failures into a sentence and a status, and warnings into notes."""
+    warnings.filterwarnings("ignore", category=RuntimeWarning)
+    warnings.showwarning = _note  # type: ignore[assignment]
     for number in _ENDINGS if current_thread() is main_thread() else ():
         # What is ignored stays ignored, as under nohup.
         if signal.getsignal(number) == signal.SIG_DFL:
@@ -104,8 +107,17 @@ def _sentence(error: Exception) -> str:
     return f"{name}{error.strerror}."
 
 
+def _note(message: Warning | str, *_: Any) -> None:
+    """Say what a warning says, without the line of code that it comes from."""
+    _print(f"Note: {message}", "yellow")
+
+
 def _complain(sentence: str) -> None:
+    _print(f"Error: {sentence}", "red")
+
+
+def _print(sentence: str, style: str) -> None:
     # Where nobody listens any more, the status still tells.
     with suppress(OSError):
-        console = Console(stderr=True, style="red", soft_wrap=True, highlight=False)
-        console.print(f"Error: {sentence}", markup=False)
+        console = Console(stderr=True, style=style, soft_wrap=True, highlight=False)
+        console.print(sentence, markup=False)

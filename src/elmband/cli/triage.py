@@ -5,6 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
@@ -39,6 +40,9 @@ EXAMPLE = (
     "Example: [bold]elmband triage delay.safetensors trips.parquet -o certain.parquet "
     "--review review.parquet --max-width 30 --level 0.9[/bold]"
 )
+
+
+_UNLIKE = "unlike training rows"
 
 
 def triage(
@@ -160,6 +164,10 @@ class _Question(NamedTuple):
         """Return accepted rows and those for review, with predictions and reasons, and count."""
         with without_names():
             reason = self._reasons(X)
+        encoder = self.model.encoder_
+        if encoder is not None:
+            # What the mean of the training rows stands for is as sure as that mean, and wrong.
+            reason = np.where(encoder.unlike_fit(rows.seen), _UNLIKE, reason)
         whole = with_columns(rows.copied, {**columns, "reason": reason}, None)
         taken = reason == "accepted"
         return Answers((whole.filter(taken), whole.filter(~taken)), LabelCounts.of(reason))

@@ -11,7 +11,7 @@ from elmband._arrays import Array, to_numpy
 from elmband.encode.learn import learned, sum_table
 from elmband.encode.raw import RawRows, at
 from elmband.encode.rules import Rules, checked_rules
-from elmband.encode.state import DroppedColumn, EncoderState
+from elmband.encode.state import DroppedColumn, EncoderState, LevelsColumn
 from elmband.encode.summary import described
 from elmband.encode.tables import Table, array_table, object_table, table_of
 
@@ -213,14 +213,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         column where all levels of the fit have features. X is a table or an array. Columns without
         such values are not listed.
         """
+        counts = dict.fromkeys((column.name for column in self._fitted("unseen").used), 0)
+        for marks in self._unseen(X):
+            for name, unseen in marks.items():
+                counts[name] += int(np.count_nonzero(unseen))
+        return {name: count for name, count in counts.items() if count}
+
+    def unlike_fit(self, X: Any) -> Array:
+        """Tell which rows of a table have values that `unseen` counts, (n,)."""
         check_is_fitted(self)
-        counts = dict.fromkeys((column.name for column in self.state_.used), 0)
+        blocks = [np.any(list(marks.values()), axis=0) for marks in self._unseen(X)]
+        found: Array = np.concatenate(blocks)
+        return found
+
+    def _unseen(self, X: Any) -> Iterator[dict[str, Array]]:
+        """Tell block by block and column by column which values the fit has not seen."""
+        check_is_fitted(self)
         for rows in self._table(X, reset=False).blocks():
+            marks = {}
             for column in self.state_.used:
                 with at(rows.where, column.name):
                     raw = self.state_.read(column, rows.columns[column.name])
-                    counts[column.name] += column.unseen(raw)
-        return {name: count for name, count in counts.items() if count}
+                    marks[column.name] = column.unseen(raw)
+            yield marks
 
     @classmethod
     def from_state(cls, state: EncoderState) -> Self:
@@ -236,8 +251,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @property
     def text_columns(self) -> frozenset[str]:
-        """Columns that are to be read as text where a file does not tell types."""
-        return self._rules().categorical
+        """Columns that are to be read as text where a file does not tell types.
+
+        Those that were text in the fit are, even if in another file they hold numbers only.
+        """
+        used = self.state_.used if hasattr(self, "state_") else ()
+        learned = (column.name for column in used if isinstance(column, LevelsColumn))
+        return self._rules().categorical.union(learned)
 
     def _rules(self) -> Rules:
         return checked_rules(self.max_levels, self.min_count, self.categorical, self.dtype)

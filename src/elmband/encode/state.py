@@ -5,6 +5,7 @@ holds for whatever the fit has not seen: it takes the mean of the fit in each of
 a model that centres its inputs does not notice.
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,12 +45,14 @@ class NumberColumn:
             _check_range(raw.values, out.dtype)
             out[:, 0] = raw.values
             out[missing, 0] = self.mean
+            if not self.gaps and missing.any():
+                _warn_of_gaps(self.name)
         if self.gaps:
             out[:, -1] = missing
 
-    def unseen(self, raw: Raw) -> int:
-        """Count missing values where there is no mark for them."""
-        return 0 if self.gaps else int(np.count_nonzero(raw.missing))
+    def unseen(self, raw: Raw) -> Array:
+        """Tell which values are missing where there is no mark for them, (n,)."""
+        return raw.missing & (not self.gaps)
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,10 @@ class LevelsColumn:
         if unseen.any():
             out[unseen] = self.shares
 
-    def unseen(self, raw: Raw) -> int:
-        """Count the rows that have none of the marks."""
+    def unseen(self, raw: Raw) -> Array:
+        """Tell which rows have none of the marks, (n,)."""
         assert isinstance(raw, Words)
-        return int(np.count_nonzero(self.places(raw) < 0)) if self.levels else 0
+        return (self.places(raw) < 0) & bool(self.levels)
 
 
 @dataclass(frozen=True)
@@ -132,9 +135,9 @@ class TimeColumn:
         if self.gaps:
             out[:, -1] = raw.missing
 
-    def unseen(self, raw: Raw) -> int:
-        """Count missing values where there is no mark for them."""
-        return 0 if self.gaps else int(np.count_nonzero(raw.missing))
+    def unseen(self, raw: Raw) -> Array:
+        """Tell which values are missing where there is no mark for them, (n,)."""
+        return raw.missing & (not self.gaps)
 
 
 @dataclass(frozen=True)
@@ -221,6 +224,16 @@ class EncoderState:
         zone = column.zone if isinstance(column, TimeColumn) else None
         categorical = isinstance(column, LevelsColumn) and column.categorical
         return of_kind(read_column(values, categorical=categorical, zone=zone), column.kind)
+
+
+def _warn_of_gaps(name: str) -> None:
+    """Say that values are made up; without their number, so that it is said once."""
+    warnings.warn(
+        f"Column {name!r} has missing values, and had none in training: its mean stands for them, "
+        "so that intervals of these rows are too narrow.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _check_range(values: Array, dtype: Any) -> None:
