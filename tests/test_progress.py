@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from elmband import ELMRegressor, engine, progress
+from elmband import ELMRegressor, checkpoint, engine, progress
+from elmband.checkpoint import Checkpoint
 from elmband.moments import Count
 from elmband.progress import shown
-from elmband.rows import ArrayRows
+from elmband.rows import ArrayRows, StreamRows
+from elmband.stream import scan
 
 ROWS = ArrayRows(np.zeros((1000, 2)), np.zeros((1000, 1)), chunk_size=100)
 
@@ -58,3 +60,70 @@ def test_rows_need_not_be_counted_beforehand(monkeypatch):
 def test_fits_are_quiet_under_test(capsys):
     ELMRegressor(20, random_state=0).fit(np.random.default_rng(0).random((50, 2)), np.arange(50.0))
     assert capsys.readouterr() == ("", "")
+
+
+class KilledError(Exception):
+    pass
+
+
+def streamed():
+    """Return the same rows, to be read for every pass."""
+    rows = scan(np.zeros((1000, 3)), target=-1, chunk_size=100)
+    return StreamRows(rows, np.empty((0, 2)), np.float64, lambda chunk: chunk, 100)
+
+
+# 12 chunks of nearly equal length, or 10 of 100 rows.
+@pytest.mark.parametrize(
+    ("rows", "done", "rate"),
+    [(ROWS, 333, "42 MB/s"), (streamed(), 600, "50 MB/s")],
+    ids=["in memory", "read"],
+)
+def test_a_fit_that_goes_on_begins_where_it_was(tmp_path, monkeypatch, rows, done, rate):
+    monkeypatch.setattr(checkpoint, "_PATIENCE", -1.0)
+    clock = [0.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: clock[0])
+
+    def slow(n_chunks):
+        left = iter(range(n_chunks))
+
+        def chunk_map(chunk):
+            if next(left, None) is None:
+                raise KilledError
+            clock[0] += 2.0
+            return Count(chunk.n)
+
+        return chunk_map
+
+    def fitted(n_chunks, console):
+        chunk_map, kept = slow(n_chunks), Checkpoint(tmp_path / "kept", "a fit", 0)
+        job = shown(verbose=True, nbytes=10**9, console=console)
+        with job as bar, engine.running(engine.Job(bar, kept)):
+            engine.total(rows, chunk_map, "sums")
+            engine.total(rows, chunk_map, "covariance")
+
+    monkeypatch.setattr(engine, "cpu_count", lambda: 1)
+    with pytest.raises(KilledError):
+        fitted(16, Console(file=io.StringIO()))
+    seen = []
+    monkeypatch.setattr(progress.Progress, "update", _noting(seen))
+    text = io.StringIO()
+    fitted(100, Console(file=text, force_terminal=True, width=120))
+    assert "pass 1" not in text.getvalue()
+    assert seen[0] == ("pass 2: covariance", done, 1000, rate)
+    assert "1000/1000" in text.getvalue()
+
+
+def _noting(seen):
+    """Return the way to update a bar that notes what it shows before, and the new rate."""
+    update = progress.Progress.update
+
+    def noted(self, task, **given):
+        seen.append((*_line(self), given["rate"]))
+        update(self, task, **given)
+
+    return noted
+
+
+def _line(bar):
+    task = bar.tasks[0]
+    return task.description, task.completed, task.total

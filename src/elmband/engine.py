@@ -95,9 +95,7 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
     begun = None if kept is None else kept.load()
     if begun is not None and begun.done:
-        if begun.n_rows is not None and hasattr(rows, "counted"):
-            rows.counted(begun.n_rows)
-        return cast("S", begun.sums)
+        return cast("S", _finished(job, rows, begun))
     count, sums = (0, None) if begun is None else begun[:2]
     sizes: deque[int] = deque()
 
@@ -107,7 +105,7 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
             yield chunk
 
     if job.bar is not None:
-        job.bar.begin(label, _length(rows))
+        job.bar.begin(label, _length(rows), _rows_of_first(rows, count))
     for result in on_chunks(in_blocks(chunk_map), counted()):
         sums = result if sums is None else plus(sums, result)
         count += 1
@@ -127,15 +125,37 @@ def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str)
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
     begun = None if kept is None else kept.load()
     if begun is not None and begun.done:
-        return cast("S", begun.sums)
+        return cast("S", _finished(job, rows, begun))
     advance = None
     if job.bar is not None:
-        job.bar.begin(label, rows.known_length)
+        # What others have left behind is refused where the sums are gone on from.
+        done = 0 if begun is None else getattr(begun.sums, "n_rows", 0)
+        job.bar.begin(label, rows.known_length, done)
         advance = job.bar.advance
     sums = rows.summed(in_blocks(chunk_map), label, advance, kept)
     if kept is not None:
         kept.save(Begun(0, sums, done=True))
     return cast("S", sums)
+
+
+def _finished(job: Job, rows: Any, begun: Begun) -> Any:
+    """Return the sums of a pass that a checkpoint holds as a whole, and the rows it counted."""
+    if job.bar is not None:
+        job.bar.skip()
+    if begun.n_rows is not None and hasattr(rows, "counted"):
+        rows.counted(begun.n_rows)
+    return begun.sums
+
+
+def _rows_of_first(rows: Any, count: int) -> int:
+    """Return how many rows the first chunks have, without reading them."""
+    if count == 0:
+        return 0
+    if rows.in_memory:
+        return sum(int(chunk.X.shape[0]) for chunk in islice(rows.chunks(), count))
+    # Rows that chunks leave out are part of the length as well.
+    most, n = count * int(rows.chunk_size), _length(rows)
+    return most if n is None else min(most, n)
 
 
 def _length(rows: Any) -> int | None:

@@ -38,11 +38,16 @@ class Bar:
         self._begun = self._pass_begun = monotonic()
         self._nbytes = nbytes
         self._task: TaskID | None = None
-        self._number = 0
+        self._number = self._done = 0
+
+    def skip(self) -> None:
+        """Count a pass that was finished before."""
+        self._number += 1
 
     def begin(self, label: str, n_rows: int | None, done: int = 0) -> None:
-        """Begin a pass."""
+        """Begin a pass, of which some rows may have been done before."""
         self._number += 1
+        self._done = done
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._pass_begun = monotonic()
@@ -57,7 +62,8 @@ class Bar:
         seconds = monotonic() - self._pass_begun
         rate = task.fields["rate"]
         if self._nbytes and task.total and seconds > 0:
-            megabytes = self._nbytes * (task.completed + rows) / task.total / 1e6
+            fresh = task.completed + rows - self._done
+            megabytes = self._nbytes * fresh / task.total / 1e6
             rate = f"{megabytes / seconds:,.0f} MB/s"
         self._progress.update(self._task, advance=rows, rate=rate)
         if not self._progress.live.is_started and monotonic() - self._begun > _PATIENCE:

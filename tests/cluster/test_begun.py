@@ -11,6 +11,7 @@ from sklearn.base import clone
 from elmband import checkpoint, scan
 from elmband.cluster import begun, files
 from elmband.cluster.graph import OnDask
+from elmband.progress import Bar
 
 PARTITIONS, PASSES = 10, 4
 
@@ -106,6 +107,22 @@ def test_what_was_begun_with_others_is_refused(tmp_path, path, published):
         clone(published).fit(others, client=executor, checkpoint=kept)
 
 
+@pytest.mark.usefixtures("never_fetched", "small")
+def test_a_bar_begins_at_the_rows_that_are_kept(tmp_path, path, published, monkeypatch):
+    kept = tmp_path / "kept"
+    rows = scan(path, target=-1, chunk_size=100)
+    with Ended(6) as executor, pytest.raises(KeyboardInterrupt):
+        clone(published).fit(rows, client=executor, checkpoint=kept)
+    seen, begin = [], Bar.begin
+    monkeypatch.setattr(
+        Bar, "begin", lambda self, *given: seen.append(given) or begin(self, *given)
+    )
+    with Ended(-1) as executor:
+        clone(published).set_params(verbose=True).fit(rows, client=executor, checkpoint=kept)
+    # The first four partitions, two at a time, of rows that nobody has counted yet.
+    assert [given[1:] for given in seen] == [(None, 800)] + [(2000, 0)] * (PASSES - 1)
+
+
 @pytest.mark.usefixtures("never_fetched")
 def test_rounds_grow_until_they_take_a_while(tmp_path, monkeypatch):
     asked = []
@@ -116,7 +133,5 @@ def test_rounds_grow_until_they_take_a_while(tmp_path, monkeypatch):
         return begun.Counted(len(partitions), None)
 
     kept = checkpoint.Checkpoint(tmp_path / "kept", "mark", 0).next_pass()
-    seen = []
-    assert begun.summed_in_rounds(run, range(1000), kept, seen.append).n_rows == 1000
+    assert begun.summed_in_rounds(run, range(1000), kept).n_rows == 1000
     assert asked == [3, 24, 192, 781]
-    assert seen == []

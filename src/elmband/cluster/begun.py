@@ -33,15 +33,12 @@ def summed_in_rounds(
     run: Callable[[Sequence[Partition]], Counted],
     partitions: Sequence[Partition],
     kept: Pass,
-    advance: Callable[[int], None] | None,
 ) -> Counted:
     """Add up all partitions but those that are kept, and keep more now and then.
 
     The caller keeps the last sums, those of all.
     """
     done, total = _left_off(kept, len(partitions))
-    if advance is not None and done:
-        advance(total.n_rows)
     size = _FIRST
     while done < len(partitions):
         began = monotonic()

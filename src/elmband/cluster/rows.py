@@ -95,7 +95,7 @@ class ClusterRows:
         if kept is None:
             found = run(self.partitions)
         else:
-            found = summed_in_rounds(run, self.partitions, kept, advance)
+            found = summed_in_rounds(run, self.partitions, kept)
         n_rows, sums = found.n_rows, found.sums
         if sums is None:
             raise ValueError(
