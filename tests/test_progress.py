@@ -1,10 +1,20 @@
 import io
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from elmband import ELMRegressor, checkpoint, engine, progress
+from elmband import (
+    ELMClassifier,
+    ELMIntervalRegressor,
+    ELMRegressor,
+    ELMSelectiveClassifier,
+    checkpoint,
+    engine,
+    progress,
+)
 from elmband.checkpoint import Checkpoint
 from elmband.moments import Count
 from elmband.progress import shown
@@ -127,3 +137,117 @@ def _noting(seen):
 def _line(bar):
     task = bar.tasks[0]
     return task.description, task.completed, task.total
+
+
+JUDGING = ("evaluate", "calibrate")
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((1000, 3))
+Y = X[:, 0] + RNG.standard_normal(1000)
+FITTED = {
+    "point": ELMRegressor(10, random_state=0).fit(X, Y),
+    "interval": ELMIntervalRegressor(10, random_state=0).fit(X, Y),
+    "classes": ELMClassifier(10, random_state=0).fit(X, Y > 0),
+    "selective": ELMSelectiveClassifier(10, coverage=0.5, random_state=0).fit(X, Y > 0),
+}
+ANSWERS = [
+    ("point", "predict", {}),
+    ("interval", "predict", {"return_std": True}),
+    ("interval", "predict_interval", {}),
+    ("interval", "predict_quantiles", {}),
+    ("interval", "predict_variance", {}),
+    ("interval", "triage", {"max_width": 1.0}),
+    ("classes", "predict", {}),
+    ("classes", "predict_proba", {}),
+    ("classes", "decision_function", {}),
+    ("selective", "accept", {}),
+    ("selective", "triage", {}),
+]
+JUDGED = [(kind, method, {}) for kind in ("interval", "selective") for method in JUDGING]
+
+
+def targets(kind):
+    return (Y > 0).astype(float) if kind == "selective" else Y
+
+
+def rows_for(kind, method):
+    """Return the rows of a question as a scan, of chunks that are no whole part of all rows."""
+    labelled = method in JUDGING
+    table = np.column_stack([X, targets(kind)]) if labelled else X
+    return scan(table, target=-1 if labelled else None, chunk_size=300)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let bars be drawn at once, into a text that is returned."""
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    text = io.StringIO()
+
+    def console(*, stderr):
+        assert stderr
+        return Console(file=text, force_terminal=True, width=120)
+
+    monkeypatch.setattr(progress, "Console", console)
+    return text
+
+
+@pytest.mark.parametrize(("kind", "method", "options"), [*ANSWERS, *JUDGED])
+def test_answers_to_a_scan_show_how_far_they_are(terminal, kind, method, options):
+    getattr(copy(FITTED[kind]), method)(rows_for(kind, method), **options)
+    text = terminal.getvalue()
+    assert f"pass 1: {method} " in text
+    assert "300/1000" in text
+    assert "1000/1000" in text
+    assert "MB/s" in text
+    assert "pass 2" not in text
+
+
+def test_files_of_answers_show_how_far_they_are(terminal, tmp_path):
+    FITTED["interval"].predict_interval(rows_for("interval", ""), out=tmp_path / "out.npy")
+    assert "1000/1000" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [("interval", "evaluate"), ("interval", "calibrate"), ("selective", "evaluate")],
+)
+def test_workers_that_judge_show_how_far_they_are(terminal, tmp_path, kind, method):
+    np.save(tmp_path / "rows.npy", np.column_stack([X, targets(kind)]))
+    with ThreadPoolExecutor(1) as client:
+        getattr(copy(FITTED[kind]), method)(scan(tmp_path / "rows.npy", target=-1), client=client)
+    assert f"pass 1: {method} " in terminal.getvalue()
+    assert "1000/?" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(("kind", "method", "options"), [*ANSWERS, *JUDGED])
+def test_answers_to_arrays_show_nothing(terminal, kind, method, options):
+    given = (X, targets(kind)) if method in JUDGING else (X,)
+    getattr(copy(FITTED[kind]).set_params(verbose=True), method)(*given, **options)
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize(("kind", "method", "options"), [*ANSWERS, *JUDGED])
+def test_answers_show_nothing_to_who_does_not_want_it(terminal, kind, method, options):
+    model = copy(FITTED[kind]).set_params(verbose=False)
+    getattr(model, method)(rows_for(kind, method), **options)
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize(("kind", "method", "options"), [*ANSWERS, *JUDGED])
+def test_answers_are_quiet_without_a_terminal(monkeypatch, capsys, kind, method, options):
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    getattr(copy(FITTED[kind]), method)(rows_for(kind, method), **options)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_failure_takes_the_bar_away(monkeypatch, tmp_path):
+    ended, end = [], progress.Bar.end
+    monkeypatch.setattr(progress.Bar, "end", lambda bar: ended.append(bar) or end(bar))
+    with pytest.raises(ValueError, match="known extensions"):
+        FITTED["interval"].predict_interval(rows_for("interval", ""), out=tmp_path / "out.what")
+    assert len(ended) == 1
+
+
+def test_an_answer_checks_what_is_to_be_shown():
+    with pytest.raises(ValueError, match="verbose must be"):
+        copy(FITTED["point"]).set_params(verbose="loud").predict(rows_for("point", "predict"))

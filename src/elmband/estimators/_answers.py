@@ -24,7 +24,7 @@ from elmband.estimators._clusters import (
     spread,
 )
 from elmband.estimators._parts import IntervalParts
-from elmband.estimators._scans import check_targets, refuse_beside_scan
+from elmband.estimators._scans import check_targets, judging, refuse_beside_scan
 from elmband.estimators._validate import (
     Levels,
     check_chunk_size,
@@ -65,10 +65,12 @@ class IntervalAnswers(IntervalParts):
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=sample_weight)
             check_targets(self, X, int(self._targets.mean.shape[0]))
-            scores = engine.total(self._sent(X), self._score_bins).scores()
+            with judging(self, X):
+                scores = engine.total(self._sent(X), self._score_bins, "calibrate").scores()
         else:
             Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
-            parts = Parts(*self._by_chunk(X, lambda part: tuple(self._totals(part))))
+            totals = self._by_chunk(X, "calibrate", lambda part: tuple(self._totals(part)))
+            parts = Parts(*totals)
             scores = self._scores(self._errors(Y, parts), parts, s)
         self.calibration_ = Calibration("conformal", scores)
         return self
@@ -146,7 +148,8 @@ class IntervalAnswers(IntervalParts):
             interval = xp.stack(bounds, axis=3)
             return interval_sums(chunk.Y, mean, std, interval, chunk.s, levels.values)
 
-        return engine.total(rows, chunk_map).summary()
+        with judging(self, X):
+            return engine.total(rows, chunk_map, "evaluate").summary()
 
     def predict(
         self,

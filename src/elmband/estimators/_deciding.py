@@ -8,7 +8,9 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, namespace, place
+from elmband.estimators._clusters import Spread, is_dask
 from elmband.estimators._promising import Promising
+from elmband.estimators._scans import answering
 from elmband.estimators._triage import REASONS, Triage
 from elmband.frames import framed
 from elmband.metrics.decided import Decided, SelectiveEvaluation
@@ -92,7 +94,12 @@ class Deciding(Promising):
             counts = np.bincount(cell, rows.s, 2 * count**2)
             return Decided(counts.reshape(count, count, 2).astype(np.float64))
 
-        found = engine.reduced(self._labelled(X, y, "evaluate", block, sample_weight))
+        if is_dask(X) or isinstance(X, Spread):
+            found = self._summed(X, y, block, sample_weight)
+        else:
+            with answering(self, X, "evaluate") as on_chunks:
+                rows = self._labelled(X, y, "evaluate", sample_weight)
+                found = engine.reduced(on_chunks(block, rows))
         return SelectiveEvaluation.of(found, self._positive())
 
 

@@ -31,7 +31,7 @@ class IntervalParts(GrowingModel):
     ) -> tuple[Array, ...]:
         """Return the arrays that `function` gives for blocks of rows, joined."""
         X = self._new_rows(X, method)
-        return self._by_chunk(X, function)
+        return self._by_chunk(X, method, function)
 
     def _parts(self, X: Array, z: float = 1.96) -> Parts:
         """Return mean and variances of standardised targets for a block of rows."""

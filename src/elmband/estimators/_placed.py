@@ -16,7 +16,7 @@ from elmband.device import (
     sent_rows,
 )
 from elmband.estimators._saving import SavedModel
-from elmband.estimators._scans import blocks_of, scan_rows
+from elmband.estimators._scans import answering, blocks_of, read_rows, scan_rows
 from elmband.estimators._validate import check_chunk_size
 from elmband.hidden import LayerSpec
 from elmband.products import precisely
@@ -60,6 +60,8 @@ class PlacedModel(SavedModel):
 
     def _sent(self, rows: Any) -> Any:
         """Return labelled rows or a scan where they are worked on."""
+        if isinstance(rows, Scan) and self._device is None:
+            return read_rows(rows, lambda chunk: chunk, np.float64, rows.chunk_size)
         if self._device is None:
             return rows
         if isinstance(rows, Scan):
@@ -90,9 +92,10 @@ class PlacedModel(SavedModel):
         return engine.halving(home, engine.joined)
 
     def _by_chunk(
-        self, X: Array, function: Callable[[Array], tuple[Array, ...]]
+        self, X: Array, method: str, function: Callable[[Array], tuple[Array, ...]]
     ) -> tuple[Array, ...]:
         """Join the arrays that `function` returns for every chunk of rows."""
-        found = engine.on_chunks(self._worked(function), self._blocks(X))
+        with answering(self, X, method) as on_chunks:
+            found = list(on_chunks(self._worked(function), self._blocks(X)))
         joined = zip(*found, strict=True)
         return tuple(namespace(*arrays).concat(list(arrays), axis=0) for arrays in joined)

@@ -32,6 +32,7 @@ from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import (
     BlockMap,
     Result,
+    answering,
     check_new_scan,
     followed,
     in_blocks,
@@ -185,11 +186,14 @@ class PointModel(TrainingModel):
             return lazy_result(X, lambda part: self._joined(part, function), named, out)
         X = self._new_rows(X, method)
         refuse_own_rows(X, out)
-        return in_blocks(self._blocks(X), self._worked(function), Result(columns, out))
+        with answering(self, X, method) as on_chunks:
+            blocks = on_chunks(self._worked(function), self._blocks(X))
+            return in_blocks(blocks, Result(columns, out))
 
     def _joined(self, X: Array, function: BlockMap) -> Array:
         """Return what `function` makes of rows of this machine."""
-        return in_blocks(self._blocks(X), self._worked(function), Result([], None))
+        blocks = engine.on_chunks(self._worked(function), self._blocks(X))
+        return in_blocks(blocks, Result([], None))
 
     def _names(self, *columns: str) -> list[str]:
         """Return names of columns in files, numbered where there are several outputs."""

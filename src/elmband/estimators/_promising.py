@@ -15,10 +15,15 @@ from elmband.estimators._clusters import (
     Spread,
     check_collection,
     held_out_on_cluster,
-    is_dask,
 )
 from elmband.estimators._request import WISHES
-from elmband.estimators._scans import check_new_scan, check_targets, refuse_beside_scan
+from elmband.estimators._scans import (
+    answering,
+    check_new_scan,
+    check_targets,
+    judging,
+    refuse_beside_scan,
+)
 from elmband.estimators._thresholds import Known, Thresholds
 from elmband.estimators._validate import check_chunk_size, check_levels
 from elmband.moments import Chunk
@@ -119,30 +124,23 @@ class Promising(Abstaining):
 
     def _judged_rows(self, X: Any, y: Any, groups: Any) -> Known:
         """Return scores, called and true classes of held-out rows."""
-        columns = list(zip(*self._labelled(X, y, "calibrate", self._judged), strict=True))
-        score, called, true = (np.concatenate(column) for column in columns)
+        with answering(self, X, "calibrate") as on_chunks:
+            found = list(on_chunks(self._judged, self._labelled(X, y, "calibrate")))
+        score, called, true = map(np.concatenate, zip(*found, strict=True))
         return Known(score, called, true, None, _labels_of_groups(groups, len(score)))
 
     def _judged(self, rows: Chunk) -> tuple[Any, Any, Any]:
         answer = self._answer(rows.X)
         return self.confidence_(answer), answer.place, self._classes.positions(rows.Y)
 
-    def _labelled(
-        self, X: Any, y: Any, method: str, function: Callable[[Chunk], Any], weight: Any = None
-    ) -> Iterator[Any]:
-        """Yield what `function` makes of blocks of rows with known labels.
-
-        Rows on a cluster are evaluated there, and give one sum.
-        """
-        if method == "evaluate" and (is_dask(X) or isinstance(X, Spread)):
-            return iter([self._summed(X, y, function, weight)])
+    def _labelled(self, X: Any, y: Any, method: str, weight: Any = None) -> Iterator[Chunk]:
+        """Return blocks of rows with known labels."""
         X = self._new_rows(X, method)
         self._check_fresh()
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=weight)
             check_targets(self, X, 1)
-            chunks = (chunk._replace(Y=self._named(chunk.Y)[:, 0]) for chunk in X.chunks())
-            return engine.on_chunks(function, chunks)
+            return (chunk._replace(Y=self._named(chunk.Y)[:, 0]) for chunk in X.chunks())
         labels, n = self._known(y), int(X.shape[0])
         if len(labels) != n:
             raise ValueError(f"X has {n} rows, y has {len(labels)}; they must be as many.")
@@ -153,8 +151,7 @@ class Promising(Abstaining):
             )
         size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         parts = chunk_slices(n, size)
-        chunks = (Chunk(X[p, :], labels[p], None if s is None else s[p]) for p in parts)
-        return engine.on_chunks(function, chunks)
+        return (Chunk(X[p, :], labels[p], None if s is None else s[p]) for p in parts)
 
     def _summed(self, X: Any, y: Any, function: Callable[[Chunk], Any], weight: Any) -> Any:
         """Return what `function` adds up to over the rows of a cluster."""
@@ -173,7 +170,8 @@ class Promising(Abstaining):
         def chunk_map(chunk: Chunk) -> Any:
             return function(chunk._replace(Y=label(chunk.Y)[:, 0]))
 
-        return engine.total(rows, chunk_map)
+        with judging(self, X.scan if isinstance(X, Spread) else X):
+            return engine.total(rows, chunk_map, "evaluate")
 
     def _known(self, y: Any) -> Labels:
         if y is None:

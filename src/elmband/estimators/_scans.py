@@ -1,7 +1,8 @@
 """Rows that are read in chunks: what estimators need to train on them and to predict them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from hashlib import sha256
 from importlib import metadata
 from numbers import Integral
@@ -16,7 +17,7 @@ from elmband import engine
 from elmband._arrays import Array, namespace, to_numpy
 from elmband.checkpoint import Checkpoint, described
 from elmband.moments import Chunk
-from elmband.progress import shown
+from elmband.progress import Bar, Verbose, shown
 from elmband.rows import ArrayRows, StreamRows, chunk_slices
 from elmband.stream import Scan
 from elmband.stream.write import open_writer
@@ -30,6 +31,7 @@ _KEPT_ROWS = 100_000
 _KEPT_BYTES = 2**25
 
 BlockMap = Callable[[Array], Array]
+OnChunks = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def refuse_beside_scan(**given: Any) -> None:
@@ -126,8 +128,15 @@ def scan_rows(
     kept = _loaded(scan, size)
     if kept is not None:
         return ArrayRows.of(prepare(kept), size)
+    return read_rows(scan, prepare, dtype, size)
+
+
+def read_rows(
+    scan: Scan, prepare: Callable[[Chunk], Chunk], dtype: Any, chunk_size: int
+) -> StreamRows:
+    """Return the rows of a scan, to be read for every pass, however few they are."""
     like = np.empty((0, scan.n_features), scan.dtype)
-    return StreamRows(scan, like, dtype, prepare, size)
+    return StreamRows(scan, like, dtype, prepare, chunk_size)
 
 
 def few_rows(n_features: int, dtype: Any) -> int:
@@ -162,9 +171,7 @@ def followed(
     estimator: Any, X: Any, checkpoint: str | Path | None, client: Any = None
 ) -> Iterator[None]:
     """Show the progress of a fit, and keep its sums in the folder `checkpoint`."""
-    verbose = estimator.verbose
-    if verbose not in (True, False, "auto"):
-        raise ValueError(f"verbose must be True, False or 'auto'; got {verbose!r}.")
+    verbose = _verbose(estimator)
     kept = None
     if checkpoint is not None:
         if not isinstance(X, Scan):
@@ -177,6 +184,41 @@ def followed(
             yield
         if kept is not None:
             kept.remove()
+
+
+def _verbose(estimator: Any) -> Verbose:
+    verbose: Verbose = estimator.verbose
+    if verbose not in (True, False, "auto"):
+        raise ValueError(f"verbose must be True, False or 'auto'; got {verbose!r}.")
+    return verbose
+
+
+def judging(estimator: Any, X: Any) -> AbstractContextManager[None]:
+    """Show the progress of sums over a scan; those over arrays are soon there."""
+    return followed(estimator, X, None) if isinstance(X, Scan) else nullcontext()
+
+
+@contextmanager
+def answering(estimator: Any, X: Any, label: str) -> Iterator[OnChunks]:
+    """Give the engine's way through chunks, which shows how far it is where X is a scan."""
+    if not isinstance(X, Scan):
+        yield engine.on_chunks
+        return
+    with shown(_verbose(estimator), X.nbytes) as bar:
+        if bar is None:
+            yield engine.on_chunks
+            return
+        bar.begin(label, X.n_rows)
+        yield partial(_advancing, bar)
+
+
+def _advancing(bar: Bar, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Iterator[Any]:
+    def sized(chunk: Any) -> tuple[int, Any]:
+        return int(getattr(chunk, "X", chunk).shape[0]), function(chunk)
+
+    for n_rows, found in engine.on_chunks(sized, chunks):
+        bar.advance(n_rows)
+        yield found
 
 
 def _fingerprint(estimator: Any, scan: Scan, where: str) -> str:
@@ -200,12 +242,11 @@ class Result(NamedTuple):
     out: str | Path | None
 
 
-def in_blocks(parts: Iterator[Array], function: BlockMap, result: Result) -> Any:
-    """Return what `function` makes of all rows, or write it to a file and return its path.
+def in_blocks(blocks: Iterator[Array], result: Result) -> Any:
+    """Return the blocks of results as one, or write them to a file and return its path.
 
     A block (n, ...) is written as (n, number of columns).
     """
-    blocks = iter(engine.on_chunks(function, parts))
     if result.out is None:
         found = list(blocks)
         return namespace(found[0]).concat(found, axis=0)

@@ -9,6 +9,7 @@ from elmband.estimators._clusters import is_dask, spread
 from elmband.estimators._deciding import Deciding
 from elmband.estimators._elsewhere import lazy_answers, written_elsewhere
 from elmband.estimators._narrow import NarrowAnswers
+from elmband.estimators._scans import judging
 from elmband.metrics.decided import SelectiveEvaluation
 
 
@@ -34,7 +35,9 @@ class SpreadIntervals(NarrowAnswers):
         if client is None:
             return super().calibrate(X, y, sample_weight)
         rows = self._on_cluster(X, y, sample_weight, client)
-        self.calibration_ = Calibration("conformal", total(rows, self._score_bins).scores())
+        with judging(self, X):
+            scores = total(rows, self._score_bins, "calibrate").scores()
+        self.calibration_ = Calibration("conformal", scores)
         return self
 
     def predict(
