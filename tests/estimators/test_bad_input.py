@@ -163,3 +163,17 @@ def test_a_model_through_all_its_rows_says_that_its_intervals_are_worth_nothing(
         model.fit(X, y)
     # No other warning, which would be an error, where the strength is chosen.
     model.set_params(alpha="auto").fit(X, y)
+
+
+def test_groups_without_a_label_are_refused():
+    groups = with_value(np.arange(30.0) % 5, np.nan)
+    with pytest.raises(ValueError, match="groups holds missing labels"):
+        ELMIntervalRegressor(5).fit(X, Y, groups=groups)
+
+
+def test_columns_of_levels_have_names_of_their_own():
+    model = ELMIntervalRegressor(5, random_state=0).fit(X, Y)
+    table = model.predict_interval(pd.DataFrame(X), [0.9999999, 0.99999999], as_frame=True)
+    assert len(table.columns) == 5
+    with pytest.raises(ValueError, match="names a level twice"):
+        model.predict_interval(pd.DataFrame(X), [0.9, 0.9], as_frame=True)

@@ -179,6 +179,14 @@ def test_rows_that_begin_alike_are_sampled_apart():
         ),
         (lambda: grown(published(9, random_state=0)).refresh(), "refresh needs the rows"),
         (
+            lambda: grown(published(9, random_state=0)).refresh(X, 3 * Y),
+            "trained on rows with other targets",
+        ),
+        (
+            lambda: merge(*(grown(ELMRegressor(9, alpha=a, random_state=0)) for a in (1.0, 2.0))),
+            "These models have different strengths, alpha=1.0 and 2.0",
+        ),
+        (
             lambda: merge(
                 ELMRegressor(9, random_state=0).partial_fit(X, Y),
                 ELMRegressor(9, random_state=1).partial_fit(X, Y),
@@ -217,3 +225,10 @@ def test_models_that_cannot_grow_do_not_offer_to(model, sentence):
     with pytest.raises(AttributeError) as raised:
         model.partial_fit(X, Y)
     assert sentence in str(raised.value.__cause__ or raised.value)
+
+
+def test_a_guarantee_that_refresh_takes_away_is_told_of():
+    model = grown(published(9, random_state=0)).refresh(X, Y).calibrate(NEW, NEW[:, 0])
+    model.partial_fit(X[:10], Y[:10])
+    with pytest.warns(UserWarning, match="call calibrate again"):
+        model.refresh(np.vstack([X, X[:10]]), np.concatenate([Y, Y[:10]]))

@@ -14,6 +14,7 @@ from elmband.cli._look import clearer
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import TableRows, column_names, is_table, opened_table
 from elmband.encode import TableEncoder
+from elmband.estimators._validate import level_name
 from elmband.progress import shown
 
 
@@ -160,8 +161,8 @@ def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
             end = f"_{j}" if mean.shape[1] > 1 else ""
             columns[f"mean{end}"] = mean[:, j]
             for k, level in enumerate(levels):
-                columns[f"lower_{level:g}{end}"] = interval[:, j, 0, k]
-                columns[f"upper_{level:g}{end}"] = interval[:, j, 1, k]
+                columns[f"lower_{level_name(level)}{end}"] = interval[:, j, 0, k]
+                columns[f"upper_{level_name(level)}{end}"] = interval[:, j, 1, k]
         return columns
     if not hasattr(model, "classes_"):
         return {"mean": model.predict(X)}

@@ -30,6 +30,7 @@ from elmband.estimators._validate import (
     check_chunk_size,
     check_levels,
     held_out_rows,
+    level_name,
 )
 from elmband.estimators._variance import VarianceParts
 from elmband.frames import framed
@@ -223,7 +224,10 @@ class IntervalAnswers(IntervalParts):
                 [],
                 None,
             )
-        names = [f"{side}_{level:g}" for level in levels.values for side in ("lower", "upper")]
+        ends = [level_name(level) for level in levels.values]
+        if len(set(ends)) < len(ends):
+            raise ValueError("confidence_level names a level twice; columns need different names.")
+        names = [f"{side}_{end}" for end in ends for side in ("lower", "upper")]
         columns = self._names("mean", *names)
         found = self._streamed(X, "predict_interval", table, columns, out)
         if out is not None or is_dask_frame(X):
@@ -256,7 +260,7 @@ class IntervalAnswers(IntervalParts):
             values = values[..., 0] if levels.single else values
             return values[:, 0, ...] if self._single_output else values
 
-        columns = self._names(*(f"quantile_{q:g}" for q in levels.values))
+        columns = self._names(*(f"quantile_{level_name(q)}" for q in levels.values))
         return self._streamed(X, "predict_quantiles", block, columns, None)
 
     def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from elmband._arrays import Array
-from elmband.estimators._validate import check_levels
+from elmband.estimators._validate import check_levels, level_name
 
 Columns = dict[str, Array]
 
@@ -77,7 +77,7 @@ def _predicted(asked: Asked, found: Any) -> Columns:
     levels = check_levels(asked.options["confidence_level"])
     more = more[..., None] if levels.single else more
     bounds = {
-        f"{name}_{level:g}": more[..., side, k]
+        f"{name}_{level_name(level)}": more[..., side, k]
         for k, level in enumerate(levels.values)
         for side, name in enumerate(("lower", "upper"))
     }
@@ -87,7 +87,8 @@ def _predicted(asked: Asked, found: Any) -> Columns:
 def _quantiles(asked: Asked, found: Any) -> Columns:
     levels = check_levels(asked.options["quantiles"], "quantiles")
     found = found[..., None] if levels.single else found
-    return _beside({f"quantile_{q:g}": found[..., k] for k, q in enumerate(levels.values)})
+    names = [f"quantile_{level_name(q)}" for q in levels.values]
+    return _beside({name: found[..., k] for k, name in enumerate(names)})
 
 
 def _shares(asked: Asked, found: Any) -> Columns:

@@ -1,6 +1,7 @@
 """How interval models are fitted: the published two stages, or a stack with a log-variance."""
 
 import math
+import warnings
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -230,6 +231,14 @@ class IntervalModel(IntervalParts):
         grown = self._grown
         if grown is None or grown.sums is None:
             raise ValueError("refresh is for models that partial_fit or merge has changed.")
+        before = getattr(self, "calibration_", None)
+        if before is not None and before.kind == "conformal":
+            warnings.warn(
+                "refresh takes multipliers from the training rows; call calibrate again for its "
+                "guarantee.",
+                UserWarning,
+                stacklevel=2,
+            )
         rule = check_alpha(self.alpha)
         noise_rule = rule if self.noise_alpha is None else check_alpha(self.noise_alpha)
         if X is None:
@@ -245,7 +254,7 @@ class IntervalModel(IntervalParts):
             return self
         with followed(self, X, None):
             rows = self._more_rows(X, y, sample_weight).scaled(grown.targets, self._dtype)
-            check_same_rows(rows, grown.sums.n)
+            check_same_rows(rows, grown.sums)
             self._fit_second(grown.mean_model(rows, rule), noise_rule)
         return self
 

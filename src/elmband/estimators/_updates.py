@@ -11,16 +11,19 @@ from zlib import crc32
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import to_numpy
+from elmband._arrays import double, namespace, to_numpy
+from elmband.checkpoint import described
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.mean import MeanModel, draw_hidden, standardised
-from elmband.moments import Chunk, Count, Gram, Several, TargetSums, gram
+from elmband.moments import Chunk, Gram, Several, TargetSums, gram
 from elmband.noise.squared import squares_of
 from elmband.output_layer import AlphaRule, RidgeProblem
 from elmband.pool import KeptRows
 from elmband.rows import Rows
 from elmband.scaling import Scaling
 
+# Relative difference of sums of squares that rounding alone may make.
+_SAME_TARGETS = 1e-3
 # Rows of which the values are kept: multipliers of 95 % intervals are then known to 0.75 %.
 _KEPT_ROWS = 16_384
 
@@ -134,16 +137,23 @@ def check_growing_rule(rule: AlphaRule) -> None:
         )
 
 
-def check_same_rows(rows: Rows, expected: float) -> None:
-    """Refuse rows that cannot be those that the mean was trained on: they are not as many."""
-    if rows.in_memory:
-        n = rows.whole().n
-    else:
-        n = engine.total(rows, lambda chunk: Count(chunk.n), "rows").n
-    if abs(n - expected) > 1e-6 * expected:
+def check_same_rows(rows: Rows, expected: Gram) -> None:
+    """Refuse rows that cannot be those that the mean was trained on, by number or targets."""
+
+    def squares(chunk: Chunk) -> TargetSums:
+        YtY = namespace(chunk.Y).sum(double(chunk.weighted[1]) ** 2, axis=0)
+        return TargetSums(chunk.n, 0 * YtY, YtY)
+
+    found = engine.total(rows, squares, "rows")
+    if abs(found.n - expected.n) > 1e-6 * expected.n:
         raise ValueError(
-            f"The mean was trained on {expected:g} rows, these are {n:g}; give refresh all rows "
-            "that partial_fit was given, and no others."
+            f"The mean was trained on {expected.n:g} rows, these are {found.n:g}; give refresh all "
+            "rows that partial_fit was given, and no others."
+        )
+    if not np.allclose(to_numpy(found.YtY), to_numpy(expected.YtY), rtol=_SAME_TARGETS):
+        raise ValueError(
+            "The mean was trained on rows with other targets; give refresh all rows that "
+            "partial_fit was given, and no others."
         )
 
 
@@ -154,6 +164,11 @@ def check_mergeable(one: Any, other: Any) -> None:
             raise ValueError(
                 "merge takes models with a single layer that were trained by partial_fit or fit."
             )
+    if described(one.alpha) != described(other.alpha):
+        raise ValueError(
+            f"These models have different strengths, alpha={one.alpha!r} and {other.alpha!r}; "
+            "train both with the same."
+        )
     mine, theirs = (getattr(model, "classes_", np.empty(0)) for model in (one, other))
     if not np.array_equal(mine, theirs):
         raise ValueError("These models have different classes; train both from one untrained().")

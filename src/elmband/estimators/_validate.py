@@ -85,10 +85,13 @@ def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None
             f"its shape is {labels.shape}."
         )
     labels = labels if rows.kept is None else labels[rows.kept]
+    sentence = "groups holds missing labels or mixes types; convert them."
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(sentence)
     try:
         count = len(np.unique(labels))
     except TypeError as error:
-        raise ValueError("groups holds missing labels or mixes types; convert them.") from error
+        raise ValueError(sentence) from error
     if count < 2:
         raise ValueError("groups names a single group; leaving groups out needs two at least.")
     return labels
@@ -210,6 +213,11 @@ class Levels(NamedTuple):
 
     values: tuple[float, ...]
     single: bool
+
+
+def level_name(level: float) -> str:
+    """Return a level as it stands in the names of columns: 0.9, and 0.99999999 is not 1."""
+    return f"{level:.12g}"
 
 
 def check_levels(confidence_level: Any, name: str = "confidence_level") -> Levels:
