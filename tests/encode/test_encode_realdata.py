@@ -1,7 +1,5 @@
 """Three million flights, read from ELMBAND_DATA."""
 
-from time import perf_counter
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -59,10 +57,5 @@ def test_files_and_memory_agree(table, encoder):
     assert TableEncoder().fit(pl.from_arrow(part)).state_ == encoder.state_
 
 
-def test_a_million_rows_take_seconds(table, encoder):
-    part = table.slice(0, 1_000_000)
-    start = perf_counter()
-    X = encoder.transform(part)
-    assert X.shape == (1_000_000, 110)
-    # It takes about one second; a loop over values in Python takes minutes.
-    assert perf_counter() - start < 30
+def test_a_million_rows_are_encoded_at_once(table, encoder):
+    assert encoder.transform(table.slice(0, 1_000_000)).shape == (1_000_000, 110)

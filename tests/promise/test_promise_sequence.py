@@ -1,5 +1,4 @@
 import math
-import time
 
 import numpy as np
 import pytest
@@ -227,29 +226,3 @@ def test_promises_refuse_with_a_sentence(arguments, sentence):
     options = {"score": np.zeros(50), "limit": 0.1} | arguments
     with pytest.raises(ValueError, match=sentence):
         promise(Risk.error(np.zeros(50, bool)), options.pop("score"), Grid.of([0.0]), **options)
-
-
-def fastest(call):
-    """Return the least of three times: others may be using the machine."""
-    times = []
-    for _ in range(3):
-        begun = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begun)
-    return min(times)
-
-
-def test_two_million_rows_take_seconds():
-    # Far more than it takes, and far less than a loop over rows for every threshold would.
-    rng = np.random.default_rng(12)
-    score, wrong = rows(rng, 2_000_000, CURVES["rising"])
-    risk, grid = Risk.error(wrong), Grid.of(rng.random(100_000), size=1000)
-    assert fastest(lambda: promise(risk, score, grid, limit=0.05)) < 20
-
-
-def test_a_thousand_groups_take_seconds():
-    rng = np.random.default_rng(13)
-    score, wrong = rows(rng, 50_000, CURVES["rising"])
-    risk, groups = Risk.error(wrong), rng.integers(0, 1000, 50_000)
-    grid = Grid.of(rng.random(10_000), size=200)
-    assert fastest(lambda: promise(risk, score, grid, limit=0.05, groups=groups)) < 10
