@@ -108,6 +108,7 @@ def test_merged_intervals_are_refreshed_too():
     both = merge(first, second)
     with pytest.raises(ValueError, match="older than the mean"):
         both.predict_interval(NEW)
+    assert not hasattr(both, "covariance_")
     exact = both.refresh(X, Y).predict_interval(NEW)
     assert np.isfinite(exact).all()
 

@@ -36,6 +36,15 @@ from elmband.transform import TransformChoice
 _NOISE_NEURONS = 100
 _NOISE_SCALE = 0.5
 
+# What is older than the mean once rows were added.
+_OF_SECOND_STAGE = (
+    "covariance_",
+    "noise_covariance_",
+    "noise_coef_",
+    "noise_alpha_",
+    "mode_error_",
+)
+
 
 class IntervalModel(IntervalParts):
     """Parameters and fit of `ELMIntervalRegressor`, which describes them."""
@@ -213,6 +222,8 @@ class IntervalModel(IntervalParts):
 
     def _grow(self, rows: Rows, rule: AlphaRule, before: Grown | None = None) -> MeanModel:
         self._stale = True
+        for name in _OF_SECOND_STAGE:
+            self.__dict__.pop(name, None)
         mean = super()._grow(rows, rule, before)
         if self.mode == "fast" and before is not None:
             assert self._grown is not None
