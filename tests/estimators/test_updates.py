@@ -108,7 +108,8 @@ def test_merged_intervals_are_refreshed_too():
     both = merge(first, second)
     with pytest.raises(ValueError, match="older than the mean"):
         both.predict_interval(NEW)
-    assert not hasattr(both, "covariance_")
+    with pytest.raises(AttributeError, match="older than the mean"):
+        _ = both.covariance_
     exact = both.refresh(X, Y).predict_interval(NEW)
     assert np.isfinite(exact).all()
 

@@ -56,8 +56,8 @@ def fast(**options):
     targets = np.sin(rows[:, 0]) + np.random.default_rng(2).standard_normal(400)
     model = ELMIntervalRegressor(80, noise="squared", mode="fast", random_state=0, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmband.noise.squared.SAMPLE_ROWS", 100)
-        patch.setattr("elmband.noise.squared.MOST_ERROR", 1.0)
+        patch.setattr("elmband.noise.sampled.SAMPLE_ROWS", 100)
+        patch.setattr("elmband.noise.sampled.MOST_ERROR", 1.0)
         model.fit(rows, targets)
     assert model._noise.low_rank is not None
     return model

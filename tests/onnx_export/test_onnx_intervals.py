@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband import ELMIntervalRegressor, scan
-from elmband.noise import squared
+from elmband.noise import sampled
 
 KINDS = ("linear", "tanh", "sigmoid", "relu", "rbf_l1", "rbf_l2", "rbf_linf")
 DTYPES = ("float64", "float32")
@@ -201,7 +201,7 @@ def test_a_noise_model_with_a_layer_of_its_own():
 
 
 def test_the_fast_mode(monkeypatch):
-    monkeypatch.setattr(squared, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(sampled, "SAMPLE_ROWS", 500)
     X, y, new = rows(2000)
     model = ELMIntervalRegressor(100, noise="squared", mode="fast", alpha=30.0, random_state=0)
     assert model.fit(X, y)._noise.low_rank is not None

@@ -11,7 +11,7 @@ from elmband.calibrate import (
     Calibration,
     OutputScores,
 )
-from elmband.estimators._parts import IntervalParts
+from elmband.estimators._parts import IntervalParts, SecondStage
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
 from elmband.estimators._updates import Grown, check_same_rows
@@ -24,6 +24,7 @@ from elmband.kept import keeping
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
 from elmband.neurons import Kind, NeuronCounts
 from elmband.noise.fast import multiplier_error
+from elmband.noise.sampled import fit_fast, from_kept
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule
 from elmband.predictive import NoiseSettings, fit_predictive
@@ -141,7 +142,7 @@ class IntervalModel(IntervalParts):
             if grown is None or sample is None:
                 fitted = self._fit_noise(mean, features, rule)
             else:
-                fitted = SquaredNoise.from_kept(mean, rule, sample, grown.squares)
+                fitted = from_kept(mean, rule, sample, grown.squares)
         self.mode_error_ = fitted.error
         if sample is not None and self.calibration == "loo":
             self.mode_error_ = math.hypot(fitted.error, multiplier_error(sample.n))
@@ -169,7 +170,7 @@ class IntervalModel(IntervalParts):
         self, mean: MeanModel, features: FeatureMap | None, rule: AlphaRule
     ) -> SquaredNoise:
         if self.mode == "fast":
-            return SquaredNoise.fit_fast(mean, rule, self._seed)
+            return fit_fast(mean, rule, self._seed)
         return SquaredNoise.fit(
             mean,
             features,
@@ -282,3 +283,7 @@ class IntervalModel(IntervalParts):
         hidden = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
         features = FeatureMap(mean.inputs, hidden).to(mean.rows.like, mean.rows.dtype)
         return hidden, features
+
+
+for _name in _OF_SECOND_STAGE:
+    setattr(IntervalModel, _name, SecondStage(_name))

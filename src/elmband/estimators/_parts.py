@@ -10,6 +10,28 @@ from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.predictive import Predictive
 
+_STALE = (
+    "Noise, covariance and calibration are older than the mean, to which rows were added; call "
+    "refresh with all of them."
+)
+
+
+class SecondStage:
+    """An attribute that goes when rows are added to the mean: what is asked for then is told why.
+
+    A value that a model has comes before this.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: Any) -> Any:
+        if model is None:
+            return self
+        if getattr(model, "_stale", False):
+            raise AttributeError(_STALE)
+        raise AttributeError(f"{owner.__name__} has no {self._name} as it was fitted.")
+
 
 class IntervalParts(GrowingModel):
     """A model of the mean with a noise model: one of `_noise` and `_predictive` is None."""
@@ -21,10 +43,7 @@ class IntervalParts(GrowingModel):
 
     def _check_fresh(self) -> None:
         if getattr(self, "_stale", False):
-            raise ValueError(
-                "Noise, covariance and calibration are older than the mean, to which rows were "
-                "added; call refresh with all of them."
-            )
+            raise ValueError(_STALE)
 
     def _tupled(
         self, X: Any, method: str, function: Callable[[Array], tuple[Array, ...]]

@@ -16,7 +16,7 @@ from elmband.checkpoint import described
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.mean import MeanModel, draw_hidden, standardised
 from elmband.moments import Chunk, Gram, Several, TargetSums, gram
-from elmband.noise.squared import squares_of
+from elmband.noise.sampled import squares_of
 from elmband.output_layer import AlphaRule, RidgeProblem
 from elmband.pool import KeptRows
 from elmband.rows import Rows

@@ -1,7 +1,6 @@
 """The published second stage: least squares on squared residuals."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal, Self
@@ -21,28 +20,16 @@ from elmband.dual import RowSpectrum
 from elmband.hidden import FeatureMap
 from elmband.left_out import LeftOut
 from elmband.mean import MeanModel, SelectionMethod, narrowed
-from elmband.moments import Chunk, Gram, Moments, Pieces, Several, TargetSums, gram, target_sums
-from elmband.noise.fast import (
-    MOST_ERROR,
-    RANKS,
-    SAMPLE_ROWS,
-    LowRank,
-    halves,
-    judged,
-    low_ranks,
-    relative_error,
-)
+from elmband.moments import Chunk, Gram, Moments, Pieces, TargetSums, gram, target_sums
+from elmband.noise.fast import LowRank
 from elmband.noise.parts import Parts
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
-from elmband.quadratic import CovarianceRoot, quadratic_form
-from elmband.rows import ArrayRows, Rows
-from elmband.sample import sampled
+from elmband.quadratic import CovarianceRoot
+from elmband.rows import ArrayRows
 from elmband.select import Selection
 
 # Mean of 1 - lev below which residuals are what rounding and a little γ leave of the noise.
 _LEAST_FREEDOM = 0.05
-# Standard errors by which two estimates of one noise model do not differ by chance.
-_CONTRADICTION = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,98 +63,6 @@ class SquaredNoise:
     error: float = 0.0
 
     @classmethod
-    def fit_fast(cls, mean: MeanModel, rule: AlphaRule, seed: int) -> Self:
-        """Run the same steps in one pass: covariances come from a sample of the rows.
-
-        Both models share the hidden layer. `error` is what that changes in interval widths: the
-        standard error of the sample and the error of the low rank, on sampled rows.
-        """
-        n = len(mean.rows)
-        size = int(min(max(n / 20, SAMPLE_ROWS), 8 * SAMPLE_ROWS))
-        if n <= 2 * size or mean.layer.dual:
-            return cls.fit(mean, None, rule, seed=seed)
-
-        def chunk_map(chunk: Chunk) -> Several:
-            noise = target_sums(_squares(mean, None, chunk))
-            return Several((noise, sampled(chunk, size / n, seed)))
-
-        noise_sums, sample = engine.total(mean.rows, chunk_map, "noise and sample").parts
-        return cls.from_sample(mean, rule, sample.joined(), noise_sums)
-
-    @classmethod
-    def from_sample(
-        cls, mean: MeanModel, rule: AlphaRule, rows: Chunk, noise_sums: TargetSums
-    ) -> Self:
-        """Go on from the mean with a sample of its rows, and the noise model's sums over all."""
-        layer = noise_layer_of(mean, rule, noise_sums)
-        covariances = engine.for_all(partial(_sampled_covariances, mean, layer), halves(rows))
-        return cls._of_halves(mean, layer, rows, covariances, (layer, layer))
-
-    @classmethod
-    def from_kept(
-        cls, mean: MeanModel, rule: AlphaRule, rows: Chunk, noise_sums: TargetSums | None
-    ) -> Self:
-        """Go on with a sample, and with sums of squared residuals of the means that were.
-
-        These are of all rows, but of a mean that did not know the later ones. Where rows came in
-        an order that matters they contradict the sample, which is then believed.
-        """
-        assert mean.sums is not None
-        if rows.n >= mean.sums.n:
-            return cls.from_sample(mean, rule, rows, _as_all(mean, rows))
-        alone = cls.from_sample_alone(mean, rule, rows)
-        if noise_sums is None:
-            return alone
-        found = cls.from_sample(mean, rule, rows, noise_sums)
-        H = mean.features.apply(judged(rows).X)
-        gap = relative_error(*(model.total(rows.X, H) for model in (found, alone)))
-        return found if gap < _CONTRADICTION * alone.error else alone
-
-    @classmethod
-    def from_sample_alone(cls, mean: MeanModel, rule: AlphaRule, rows: Chunk) -> Self:
-        """Go on from the mean with nothing but a sample of its rows.
-
-        The noise model then knows only these, which is most of the error.
-        """
-        layers = [noise_layer_of(mean, rule, _as_all(mean, part)) for part in halves(rows)]
-        layer = noise_layer_of(mean, rule, _as_all(mean, rows))
-        pairs = list(zip(layers, halves(rows), strict=True))
-        covariances = engine.for_all(lambda pair: _sampled_covariances(mean, *pair), pairs)
-        return cls._of_halves(mean, layer, rows, covariances, (layers[0], layers[1]))
-
-    @classmethod
-    def _of_halves(
-        cls,
-        mean: MeanModel,
-        layer: OutputLayer,
-        rows: Chunk,
-        covariances: Sequence[tuple[Array, Array]],
-        layers: tuple[OutputLayer, OutputLayer],
-    ) -> Self:
-        """Average what the halves of a sample say, and tell by how much they differ."""
-        assert mean.sums is not None
-        one, other = covariances
-        both = [(a + b) / 2 for a, b in zip(one, other, strict=True)]
-        H = mean.features.apply(judged(rows).X)
-        mine, theirs = (
-            positive(part.predict(H)) + quadratic_form(H, a + b)
-            for part, (a, b) in zip(layers, covariances, strict=True)
-        )
-        noise = positive(layer.predict(H))
-        exact = noise + quadratic_form(H, both[0] + both[1])
-        # The halves differ by twice the standard error of their mean.
-        by_sample = relative_error(mine, theirs) / 2
-        low_rank, by_rank = None, 0.0
-        ranks = [rank for rank in RANKS if rank < H.shape[1] / 2]
-        for candidate in low_ranks(both[0] + both[1], mean.sums.HtH, mean.sums.n, ranks):
-            found = relative_error(exact, noise + candidate.quadratic(H))
-            if found < MOST_ERROR:
-                low_rank, by_rank = candidate, found
-                break
-        error = (by_sample**2 + by_rank**2) ** 0.5
-        return cls(None, layer, both[0], both[1], low_rank=low_rank, error=error)
-
-    @classmethod
     def fit(
         cls,
         mean: MeanModel,
@@ -193,7 +88,7 @@ class SquaredNoise:
             squares = mean.rows.whole()._replace(Y=sums.residuals.joined() ** 2)
             problem = replace(problem, rows=ArrayRows.of(squares, mean.rows.chunk_size))
         else:
-            problem = replace(problem, to_hidden=partial(_squares, mean, features))
+            problem = replace(problem, to_hidden=partial(noise_squares, mean, features))
         noise_sums, chosen = sums.noise, None
         if selection is not None:
             candidates = noise_sums if isinstance(noise_sums, Gram) else problem.gram()
@@ -201,7 +96,7 @@ class SquaredNoise:
                 problem, features or mean.features, candidates, selection, rule, seed
             )
             noise_sums = kept_sums or Moments()
-        layer = _noise_layer(problem, rule, mean, noise_sums, shared=features is None)
+        layer = noise_layer(problem, rule, mean, noise_sums, shared=features is None)
         same = features is None and bool(
             namespace(layer.alpha).all(layer.alpha == mean.layer.alpha)
         )
@@ -324,48 +219,14 @@ def _warn_interpolating(rest: Array) -> None:
         )
 
 
-def _squares(mean: MeanModel, features: FeatureMap | None, chunk: Chunk) -> Chunk:
+def noise_squares(mean: MeanModel, features: FeatureMap | None, chunk: Chunk) -> Chunk:
     """Return the noise model's hidden outputs with the squared residuals of the mean model."""
     hidden = mean.features(chunk)
     squares = (hidden.Y - mean.layer.predict(hidden.X)) ** 2
     return (hidden if features is None else features(chunk))._replace(Y=squares)
 
 
-def squares_of(mean: MeanModel, rows: Rows) -> TargetSums:
-    """Sum up what the noise model needs of rows that the mean was trained on."""
-    return engine.total(rows, lambda chunk: target_sums(_squares(mean, None, chunk)), "noise")
-
-
-def noise_layer_of(mean: MeanModel, rule: AlphaRule, sums: TargetSums) -> OutputLayer:
-    """Solve for a noise model that shares the hidden layer of the mean."""
-    problem = RidgeProblem(mean.rows, mean.features, mean.hidden.n_neurons, mean.eps)
-    problem = replace(problem, to_hidden=partial(_squares, mean, None))
-    return _noise_layer(problem, rule, mean, sums, shared=True)
-
-
-def _as_all(mean: MeanModel, rows: Chunk) -> TargetSums:
-    """Return the sums of some rows, which stand for all of them."""
-    assert mean.sums is not None
-    some, share = target_sums(_squares(mean, None, rows)), mean.sums.n / rows.n
-    return TargetSums(mean.sums.n, share * some.HtY, share * some.YtY)
-
-
-def _sampled_covariances(mean: MeanModel, layer: OutputLayer, rows: Chunk) -> tuple[Array, Array]:
-    """Return Σ_y and Σ_r with middle terms from some rows, which stand for all of them."""
-    assert mean.sums is not None
-    same = bool(namespace(layer.alpha).all(layer.alpha == mean.layer.alpha))
-
-    def chunk_map(chunk: Chunk) -> Several:
-        hidden = mean.features(chunk)
-        r, rest, meat = jackknife(mean.layer, hidden)
-        return Several((meat, _noise_meat(layer, hidden._replace(Y=r**2), rest if same else None)))
-
-    meat, noise_meat = engine.in_blocks(chunk_map)(rows).parts
-    share = mean.sums.n / rows.n
-    return share * sandwich(mean.layer, meat), share * sandwich(layer, noise_meat)
-
-
-def _noise_meat(layer: OutputLayer, squares: Chunk, rest: Array | None) -> Meat:
+def noise_meat(layer: OutputLayer, squares: Chunk, rest: Array | None) -> Meat:
     """Return the meat of the noise model, from 1 - lev where it is known."""
     if rest is None:
         return jackknife(layer, squares).meat
@@ -390,7 +251,7 @@ def _second_pass(mean: MeanModel, features: FeatureMap | None, problem: RidgePro
     return engine.total(rows, chunk_map, "covariance and noise")
 
 
-def _noise_layer(
+def noise_layer(
     problem: RidgeProblem, rule: AlphaRule, mean: MeanModel, sums: Moments, *, shared: bool
 ) -> OutputLayer:
     """Solve for the noise model, with the decomposition of HᵀH that the mean model left."""
@@ -419,7 +280,7 @@ def _third_pass(problem: RidgeProblem, layer: OutputLayer, rest: Array | None) -
         hidden = problem.to_hidden(chunk)
         squares = hidden._replace(Y=hidden.Y[:, :m])
         known = None if rest is None else hidden.Y[:, m:]
-        return _noise_meat(layer, squares, known)
+        return noise_meat(layer, squares, known)
 
     chunks = [rows.whole()] if layer.dual else rows
     return engine.total(chunks, chunk_map, "covariance of the noise")
