@@ -11,7 +11,8 @@ The mean of d over all signs is zero and is therefore not estimated. The expecta
     P · (Σ_i r_i² / (1 - lev_i) · h_iᵀh_i) · P,
 
 exactly the weighted jackknife, so that the two differ by chance alone: h Σ hᵀ is a mean of B
-squares and has a relative standard deviation of √(2/B) at most, 10 % for B = 200.
+squares and has a relative standard deviation of √(2/B) at most, 10 % for B = 200. Residuals of
+rows with weights s enter as s r̃.
 
 Signs (Rademacher) rather than Mammen's two unequal points: of all v with mean 0 and variance 1
 they have the least fourth moment, E v⁴ = 1 against 2, hence the least error for a given B, and
@@ -36,7 +37,7 @@ _WORD = 64
 
 @dataclass(frozen=True, eq=False)
 class Replicates(Moments):
-    """Hᵀ(√s ∘ v ∘ r̃) of every output and replicate, (m, L, B); in the dual form P times it."""
+    """Hᵀ(s ∘ v ∘ r̃) of every output and replicate, (m, L, B); in the dual form P times it."""
 
     sums: Array
 
@@ -50,8 +51,7 @@ def wild_bootstrap(
 ) -> Array:
     """Return Σ of every output, (m, L, L), from one pass over the rows that `layer` was fitted to.
 
-    A row of weight s counts like s equal rows: the sum of their signs has variance s, so that it
-    enters with √s. The rank of Σ is at most `n_replicates`.
+    The rank of Σ is at most `n_replicates`.
     """
     if n_replicates < 1:
         raise ValueError(f"n_replicates must be at least 1; got {n_replicates!r}.")
@@ -69,16 +69,16 @@ def wild_bootstrap(
 
 
 def replicate_sums(layer: OutputLayer, rows: Chunk, v: Array) -> Replicates:
-    """Sum Hᵀ(√s ∘ v ∘ r̃) over a chunk with signs v (n, B)."""
+    """Sum Hᵀ(s ∘ v ∘ r̃) over a chunk with signs v (n, B)."""
     xp = namespace(rows.X)
     r, rest = layer.residuals(rows)
     scaled = r / xp.sqrt(rest)
+    if rows.s is not None:
+        # In the dual form P Hᵀ already has the roots of the weights in it.
+        scaled = scaled * (xp.sqrt(rows.s) if layer.dual else rows.s)[:, None]
     if layer.dual:
-        # P Hᵀ already has the roots of the weights in it.
         signed = (double(scaled[:, j])[:, None] * double(v) for j in range(r.shape[1]))
         return Replicates(xp.stack([layer.bread(j) @ part for j, part in enumerate(signed)]))
-    if rows.s is not None:
-        scaled = scaled * xp.sqrt(rows.s)[:, None]
     parts = [(rows.X * scaled[:, j][:, None]).T @ v for j in range(r.shape[1])]
     return Replicates(xp.stack([double(part) for part in parts]))
 
@@ -99,7 +99,7 @@ def row_signs(
 
 def _numbered(rows: Rows) -> ArrayRows:
     """Return rows whose numbers travel beside the targets, in float64 to stay exact."""
-    X, Y, s, _ = rows.whole()
+    X, Y, s = rows.whole()
     xp = namespace(Y)
     numbers = xp.arange(len(rows), dtype=xp.float64, device=Y.device)[:, None]
     return ArrayRows(X, xp.concat([double(Y), numbers], axis=1), s)

@@ -116,14 +116,6 @@ class Classes:
         fits = given.shape in ((), weights.shape) and bool((given >= 0).all())
         return weights * given if fits else weight
 
-    def units(self, codes: Array) -> Any:
-        """Return the weight of a row of the class of codes (n, m); None where all are one."""
-        if self.weights is None:
-            return None
-        codes = to_numpy(codes)
-        places = np.argmax(codes, axis=1) if codes.shape[1] > 1 else (codes[:, 0] > 0).astype(int)
-        return self.weights[places]
-
     def prepare(self, chunk: Chunk) -> Chunk:
         """Return rows of a scan with codes for targets, and weights of their classes."""
         y = to_numpy(chunk.Y)
@@ -132,7 +124,7 @@ class Classes:
         codes = self.codes(y[:, 0])
         s = self.row_weights(y[:, 0], chunk.s)
         codes = codes.reshape(len(y), -1)
-        return Chunk(chunk.X, codes, s, self.units(codes))
+        return Chunk(chunk.X, codes, s)
 
     def decided(self, decision: Array) -> Any:
         """Return the labels of decisions (n,) or (n, k), in their library if it can hold them."""

@@ -8,7 +8,12 @@ With H the hidden outputs, r the residuals, P = (HᵀH + γI)⁻¹ and lev_i = h
 
 The paper writes S = HP, H'_i = w_i H_i, A = H'ᵀS, Σ = PA, which is the same matrix; collecting
 the middle term first halves the arithmetic and leaves a plain sum over rows. With γ = 0 this is
-the HC2 covariance of the econometrics literature. A row of weight s counts s times.
+the HC2 covariance of the econometrics literature, of weighted least squares where rows have
+weights s: leaving a row out moves β by all of its weight, so that
+
+    P = (HᵀSH + γI)⁻¹,    lev_i = s_i h_i P h_iᵀ,    w_i = s_i² r_i² / (1 - lev_i),
+
+which no common factor of the weights changes but by that of γ.
 
 Where leverage is computed anyway, it comes from turned rows t_i = h_i B, with P = B diag(d) Bᵀ:
 
@@ -26,19 +31,19 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import Array, double, namespace
 from elmband.moments import Chunk, Moments
-from elmband.output_layer import OutputLayer, left_out_share, leverage_complement
+from elmband.output_layer import OutputLayer, leverage_complement
 from elmband.products import squares
 
 
 @dataclass(frozen=True, eq=False)
 class Meat(Moments):
-    """Σ_i s_i w_i h_iᵀh_i of every output, (m, L, L); in the dual form only the w_i, (n, m)."""
+    """Σ_i w_i h_iᵀh_i of every output, (m, L, L); in the dual form only the w_i / s_i, (n, m)."""
 
     sums: Array
 
 
 class TurnedMeat(Meat):
-    """Σ_i s_i w_i t_iᵀt_i of turned rows t."""
+    """Σ_i w_i t_iᵀt_i of turned rows t."""
 
 
 class Jackknife(NamedTuple):
@@ -66,18 +71,20 @@ def jackknife(layer: OutputLayer, rows: Chunk) -> Jackknife:
 
 
 def jackknife_meat(layer: OutputLayer, rows: Chunk, r: Array, rest: Array) -> Meat:
-    """Sum s·w·hᵀh over a chunk, where residuals r and `rest` = 1 - lev are known, each (n, m)."""
+    """Sum w·hᵀh over a chunk, where residuals r and `rest` = 1 - lev are known, each (n, m)."""
     if layer.dual:
-        return Meat(double(r**2 / rest))
+        # P Hᵀ already has the roots of the weights in it.
+        w = double(r**2 / rest)
+        return Meat(w if rows.s is None else w * double(rows.s)[:, None])
     root = namespace(rows.X).sqrt(_weights(rows, r, rest))
     scaled = (_scaled(rows.X, root[:, j]) for j in range(root.shape[1]))
     return Meat(_stacked([squares(H) for H in scaled]))
 
 
 def _weights(rows: Chunk, r: Array, rest: Array) -> Array:
-    """Return s·w of every row and output."""
+    """Return w of every row and output."""
     w = r**2 / rest
-    return w if rows.s is None else w * rows.s[:, None]
+    return w if rows.s is None else w * rows.s[:, None] ** 2
 
 
 def _stacked(matrices: list[Array]) -> Array:
@@ -114,13 +121,11 @@ def sandwich(layer: OutputLayer, meat: Meat) -> Array:
     return namespace(meat.sums).stack(slices)
 
 
-def left_out_variance(variance: Array, rows: Chunk, r: Array, rest: Array) -> Array:
+def left_out_variance(variance: Array, r: Array, rest: Array) -> Array:
     """Return h Σ hᵀ of training rows as it would be without the row itself, (n, m).
 
-    Without row i, P h becomes P h / (1 - lev) and its own part w (h P hᵀ)² is missing; the other
-    weights w are taken as they are.
+    Without row i, P h becomes P h / (1 - lev) and its own part w (h P hᵀ)² = r² lev² / (1 - lev)
+    is missing; the other w are taken as they are.
     """
-    xp = namespace(variance)
-    share = xp.ones_like(rest) if rows.s is None else left_out_share(rows)
-    own = r**2 / rest * (1 - rest) ** 2 / share
-    return xp.clip(variance - own, min=0.0) / rest**2
+    own = r**2 / rest * (1 - rest) ** 2
+    return namespace(variance).clip(variance - own, min=0.0) / rest**2

@@ -6,8 +6,8 @@ There 1 - lev and the residuals r both come close to zero. From the eigenvectors
     r = Q diag(g) Qᵀy,    1 - lev = Q² g,    g = γ / (λ + γ),
     β = Hᵀ Q diag(1 / (λ + γ)) Qᵀy.
 
-Rows carry the roots of their weights s in H and y. Leaving out one count, of weight c, of a row
-of weight s > c leaves s - c of it, so that 1 - c·h P hᵀ = (s - c + c·(1 - s·h P hᵀ)) / s.
+Rows carry the roots of their weights s in H and y, so that lev = s·h P hᵀ: a row is left out with
+all of its weight.
 """
 
 from dataclasses import dataclass
@@ -66,8 +66,5 @@ class RowSpectrum(Spectrum):
         r = self.vectors @ (g * self.projected(rows))
         rest = self.vectors**2 @ g
         if rows.s is not None:
-            s = double(rows.s)[:, None]
-            r = r / xp.sqrt(s)
-            unit = xp.ones_like(s) if rows.unit is None else double(rows.unit)[:, None]
-            rest = xp.where(s > unit, (s - unit + unit * rest) / s, rest)
+            r = r / xp.sqrt(double(rows.s))[:, None]
         return r, xp.clip(rest, min=_SMALLEST)

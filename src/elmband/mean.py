@@ -9,9 +9,9 @@ from elmband import engine
 from elmband._arrays import double, epsilon, namespace, to_numpy
 from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.left_out import LeftOut, some_rows
-from elmband.moments import Chunk, Gram, Several
-from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem
-from elmband.rows import Rows
+from elmband.moments import Chunk, Count, Gram, Several
+from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem, in_mean_weights
+from elmband.rows import Rows, RowScaling
 from elmband.sample import RowSample, row_keys, sample_rows
 from elmband.scaling import Scaling, column_moments
 from elmband.select import Indices, Selection, keep, keep_sums, op_elm, select_count, trop_elm
@@ -28,9 +28,9 @@ _FOLDS = 5
 class MeanModel:
     """A trained mean model, with what the second stage needs to go on from it.
 
-    `rows` have standardised targets; `sums` is None in the dual form; `eps` is the rounding
-    unit of the products. `hidden` and `features` are those of the selected neurons, and
-    `selection` is None where all are kept.
+    `rows` have standardised targets, and weights that were divided by `weight`, their mean; `sums`
+    is None in the dual form; `eps` is the rounding unit of the products. `hidden` and `features`
+    are those of the selected neurons, and `selection` is None where all are kept.
     """
 
     rows: Rows
@@ -43,6 +43,7 @@ class MeanModel:
     eps: float
     selection: Selection | None = None
     constant: tuple[bool, ...] = ()
+    weight: float = 1.0
 
     def some_rows(self, seed: int) -> Chunk:
         """Return rows that can be left out: a sample of many, but all of them in the dual form."""
@@ -58,25 +59,30 @@ class MeanModel:
 class Standardised(NamedTuple):
     """Rows with standardised targets in the dtype of products, and the scalings.
 
-    `constant` tells for every output whether its targets are all equal.
+    `constant` tells for every output whether its targets are all equal; `weight` is the mean weight
+    of a row, by which weights were divided.
     """
 
     rows: Rows
     inputs: Scaling
     targets: Scaling
     constant: tuple[bool, ...]
+    weight: float
 
 
 def standardised(raw: Rows, dtype: Any) -> Standardised:
     """Find the scalings of raw rows in one pass, and scale the targets."""
 
     def chunk_map(chunk: Chunk) -> Several:
-        return Several((column_moments(chunk.X, chunk.s), column_moments(chunk.Y, chunk.s)))
+        moments = column_moments(chunk.X, chunk.s), column_moments(chunk.Y, chunk.s)
+        return Several((*moments, Count(float(chunk.X.shape[0]))))
 
-    of_inputs, of_targets = engine.total(raw, chunk_map, "scales").parts
+    of_inputs, of_targets, rows = engine.total(raw, chunk_map, "scales").parts
     inputs, targets = Scaling.from_moments(of_inputs), Scaling.from_moments(of_targets)
     constant = tuple(bool(flat) for flat in to_numpy(of_targets.constant))
-    return Standardised(raw.scaled(targets, dtype), inputs, targets, constant)
+    weight = of_targets.n / rows.n
+    scaled = raw.scaled(RowScaling(targets, weight), dtype)
+    return Standardised(scaled, inputs, targets, constant, weight)
 
 
 def fit_mean(
@@ -88,7 +94,8 @@ def fit_mean(
     selection: SelectionMethod | None = None,
 ) -> MeanModel:
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
-    rows, inputs, targets, constant = standardised(raw, dtype)
+    rows, inputs, targets, constant, weight = standardised(raw, dtype)
+    rule = in_mean_weights(rule, weight)
     hidden = draw_hidden(raw, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.like, dtype)
     eps = epsilon(dtype, namespace(raw.like))
@@ -101,7 +108,9 @@ def fit_mean(
         )
         hidden = keep(hidden, chosen.neurons)
     layer = problem.solve_dual(rule) if sums is None else problem.solve(rule, sums)
-    return MeanModel(rows, inputs, targets, hidden, features, sums, layer, eps, chosen, constant)
+    return MeanModel(
+        rows, inputs, targets, hidden, features, sums, layer, eps, chosen, constant, weight
+    )
 
 
 class Narrowed(NamedTuple):

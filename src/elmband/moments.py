@@ -19,15 +19,14 @@ class Moments:
 class Chunk(NamedTuple):
     """A block of rows: inputs X (n, d), targets Y (n, m), and weights s (n,) or None.
 
-    A weight counts a row that many times. `unit` (n,) is the weight of a row that is there once,
-    one by default: that much is taken away where a row is left out. The same values carry hidden
-    outputs in the place of X once the hidden layer has been applied.
+    Only ratios of weights matter: wherever something is estimated they have a mean of one. A row
+    is left out with all of its weight. The same values carry hidden outputs in the place of X once
+    the hidden layer has been applied.
     """
 
     X: Array
     Y: Array
     s: Array | None
-    unit: Array | None = None
 
     @property
     def weighted(self) -> tuple[Array, Array]:
@@ -43,7 +42,7 @@ class Chunk(NamedTuple):
 
     @property
     def n(self) -> float:
-        """Number of rows, each counted as often as its weight says."""
+        """Sum of the weights, the number of rows where they have none."""
         if self.s is None:
             return float(self.X.shape[0])
         return float(namespace(self.s).sum(double(self.s)))
@@ -84,6 +83,10 @@ class TargetSums(Moments):
     n: float
     HtY: Array
     YtY: Array
+
+    def times(self, factor: float) -> Self:
+        """Return the sums over rows whose weights are larger by a factor."""
+        return type(self)(*(factor * getattr(self, f.name) for f in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
 """Output weights together with honest residuals: leverage, leave-one-out, the choice of γ.
 
 With leverage lev = h P hᵀ, the residual a row would have had if it had not been trained on is
-r / (1 - lev), exactly, for any γ. A row of weight s counts s times; leaving it out takes away
-one count, or all of it where s < 1, so that lev = min(s, 1)·h P hᵀ. Where a single row weighs c,
-as one of a rare class may, it is min(s, c)·h P hᵀ.
+r / (1 - lev), exactly, for any γ. A row of weight s is left out with all of it, so that
+lev = s·h P hᵀ.
 """
 
 from collections.abc import Callable
@@ -29,6 +28,16 @@ from elmband.solve import (
 
 # "auto" means "loo" for rows in memory, and "gcv" for rows that another pass would have to read.
 AlphaRule: TypeAlias = float | Literal["auto", "loo", "gcv"]
+
+
+def in_mean_weights(rule: AlphaRule, weight: float) -> AlphaRule:
+    """Return the rule for rows whose weights were divided by `weight`, their mean.
+
+    A number γ acts on the weights as given, as in scikit-learn's `Ridge`: with weights t·s the
+    solution is that of s with γ/t.
+    """
+    return rule / weight if isinstance(rule, float) else rule
+
 
 # The dual form is used up to this many rows per neuron.
 _DUAL_RATIO = 1.25
@@ -88,27 +97,18 @@ class OutputLayer:
 def leverage_complement(rows: Chunk, quadratic: Array, alpha: Array) -> Array:
     """Return 1 - lev from h P hᵀ, held above the least value it can have.
 
-    HᵀH contains s·hᵀh, therefore h P hᵀ ≤ q / (s·q + γ) with q = ‖h‖². The bound keeps rows that
-    alone determine a neuron from dividing rounding errors by rounding errors.
+    HᵀH contains s·hᵀh, therefore s·h P hᵀ ≤ s·q / (s·q + γ) with q = ‖h‖². The bound keeps rows
+    that alone determine a neuron from dividing rounding errors by rounding errors.
     """
     xp = namespace(quadratic)
     alpha = cast(alpha, quadratic.dtype)
     q = squared_norms(rows.X)[:, None]
-    if rows.s is None:
-        s = share = xp.ones_like(q)
-    else:
-        s, share = rows.s[:, None], left_out_share(rows)
-    most = share * q / xp.clip(s * q + alpha, min=1e-30)
-    least = xp.clip(1 - most, min=epsilon(q.dtype, xp))
-    return xp.maximum(1 - share * quadratic, least)
-
-
-def left_out_share(rows: Chunk) -> Array:
-    """Return what leaving out takes of the weight of a row, (n, 1)."""
-    assert rows.s is not None
-    s = rows.s[:, None]
-    unit = namespace(s).ones_like(s) if rows.unit is None else rows.unit[:, None]
-    return namespace(s).where(s < unit, s, unit)
+    s = 1.0
+    if rows.s is not None:
+        s = rows.s[:, None]
+        q = s * q
+    least = xp.clip(1 - q / xp.clip(q + alpha, min=1e-30), min=epsilon(q.dtype, xp))
+    return xp.maximum(1 - s * quadratic, least)
 
 
 def leave_one_out_errors(

@@ -11,6 +11,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.copies import takes_few_values
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.member import Judged
 from elmband.moments import Chunk, Moments
@@ -25,10 +26,6 @@ _OFF_ROW = 0.15
 _FOLDS = 5
 _LEAST_FOLDED = 25
 
-# Different targets of equal inputs, and rows with equal inputs, on average, beyond which inputs are
-# said to take few values.
-_FEW_VALUES = 2
-_MANY_ROWS = 10
 # Binary digits of standardised targets beyond those of keys.
 _TARGET_DIGITS = 20
 
@@ -55,13 +52,10 @@ class KeptRows(Moments):
         s = None
         if self.rows.s is not None or other.rows.s is not None:
             s = xp.concat([_weights(self.rows), _weights(other.rows)])
-        unit = None
-        if self.rows.unit is not None and other.rows.unit is not None:
-            unit = xp.concat([self.rows.unit, other.rows.unit])
         X = xp.concat([self.rows.X, other.rows.X], axis=0)
         Y = xp.concat([self.rows.Y, other.rows.Y], axis=0)
         keys = np.concatenate([self.keys, other.keys])
-        both = type(self)(self.size, keys, Chunk(X, Y, s, unit), self.complete and other.complete)
+        both = type(self)(self.size, keys, Chunk(X, Y, s), self.complete and other.complete)
         return both.cut()
 
     def cut(self) -> Self:
@@ -147,7 +141,7 @@ class Distinct:
         if len(names) == len(keys):
             return cls.unmerged(rows, keys)
         pairs = _with_targets(keys, to_numpy(Y))
-        if not always and _takes_few_values(len(keys), len(np.unique(pairs)), len(names)):
+        if not always and takes_few_values(len(keys), len(np.unique(pairs)), len(names)):
             return cls.unmerged(rows, _numbered(pairs))
         owner = owner.reshape(-1).astype(np.int64)
         weights = to_numpy(s)
@@ -173,15 +167,6 @@ class Distinct:
         return found
 
 
-def _takes_few_values(rows: int, pairs: int, inputs: int) -> bool:
-    """Tell categories from copies, by the numbers of all rows, of different ones, and of inputs.
-
-    Copies have the same target, but for a few; of many rows with equal inputs some are no copies.
-    """
-    most_differ = pairs > _FEW_VALUES * inputs
-    return most_differ or inputs == 1 or (pairs > inputs and rows > _MANY_ROWS * inputs)
-
-
 def _numbered(keys: Keys) -> Keys:
     """Return keys that are all different, whatever the order of the rows."""
     order = np.argsort(keys, kind="stable")
@@ -202,7 +187,8 @@ class Pool:
     """All training rows, and a sample of them to draw and to judge members on.
 
     `distinct` are the sampled rows, `order` the one in which they are to be judged, `labels` of
-    rows to leave out together. `n_distinct` counts the distinct rows of all.
+    rows to leave out together. `n_distinct` counts the distinct rows of all. Weights of rows were
+    divided by `weight`.
     """
 
     rows: Rows
@@ -214,6 +200,7 @@ class Pool:
     inputs: Scaling
     seed: int
     eps: float
+    weight: float = 1.0
 
     @classmethod
     def of(

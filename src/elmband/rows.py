@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
-from elmband._arrays import Array, cast
+from elmband._arrays import Array, cast, double
 from elmband.moments import Chunk
 from elmband.scaling import Scaling
 
@@ -23,6 +23,19 @@ def chunk_slices(n_rows: int, chunk_size: int) -> Iterator[slice]:
         count = min(-(-count // 4) * 4, n_rows)
     for k in range(count):
         yield slice(n_rows * k // count, n_rows * (k + 1) // count)
+
+
+@dataclass(frozen=True, eq=False)
+class RowScaling:
+    """Standardises targets, and divides weights by `weight`, their mean."""
+
+    targets: Scaling
+    weight: float = 1.0
+
+    def __call__(self, chunk: Chunk, dtype: Any) -> Chunk:
+        """Return the chunk with targets and weights in `dtype`."""
+        s = None if chunk.s is None else cast(double(chunk.s) / self.weight, dtype)
+        return chunk._replace(Y=cast(self.targets(chunk.Y), dtype), s=s)
 
 
 class Source(Protocol):
@@ -78,8 +91,8 @@ class Rows(Protocol):
         """Hand out the chunks, but for the first `start` of them."""
         ...
 
-    def scaled(self, targets: Scaling, dtype: Any) -> "Rows":
-        """Return the same rows with standardised targets and weights in `dtype`."""
+    def scaled(self, scaling: RowScaling, dtype: Any) -> "Rows":
+        """Return the same rows with scaled targets and weights in `dtype`."""
         ...
 
     def whole(self) -> Chunk:
@@ -95,12 +108,11 @@ class ArrayRows:
     Y: Array
     s: Array | None = None
     chunk_size: int = DEFAULT_CHUNK_SIZE
-    unit: Array | None = None
 
     @classmethod
     def of(cls, rows: Chunk, chunk_size: int = DEFAULT_CHUNK_SIZE) -> Self:
         """Take the rows of one chunk."""
-        return cls(rows.X, rows.Y, rows.s, chunk_size, rows.unit)
+        return cls(rows.X, rows.Y, rows.s, chunk_size)
 
     @property
     def like(self) -> Array:
@@ -126,24 +138,23 @@ class ArrayRows:
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
         """Hand out the chunks, but for the first `start` of them."""
         for part in list(chunk_slices(len(self), self.chunk_size))[start:]:
-            s, unit = (None if a is None else a[part] for a in (self.s, self.unit))
-            yield Chunk(self.X[part, :], self.Y[part, :], s, unit)
+            s = None if self.s is None else self.s[part]
+            yield Chunk(self.X[part, :], self.Y[part, :], s)
 
-    def scaled(self, targets: Scaling, dtype: Any) -> Self:
-        """Return the same rows with standardised targets and weights in `dtype`."""
-        s, unit = (None if a is None else cast(a, dtype) for a in (self.s, self.unit))
-        return replace(self, Y=cast(targets(self.Y), dtype), s=s, unit=unit)
+    def scaled(self, scaling: RowScaling, dtype: Any) -> Self:
+        """Return the same rows with scaled targets and weights in `dtype`."""
+        return self.of(scaling(self.whole(), dtype), self.chunk_size)
 
     def whole(self) -> Chunk:
         """All rows as one chunk."""
-        return Chunk(self.X, self.Y, self.s, self.unit)
+        return Chunk(self.X, self.Y, self.s)
 
 
 @dataclass(frozen=True, eq=False)
 class StreamRows:
     """Rows that are read anew for every pass.
 
-    Chunks are made ready by `prepare`, then targets standardised by `targets` where it is known.
+    Chunks are made ready by `prepare`, then targets and weights by `scaling` where it is known.
     Those that are `lent` are for who moves them elsewhere, one after the other.
     """
 
@@ -152,7 +163,7 @@ class StreamRows:
     dtype: Any
     prepare: Callable[[Chunk], Chunk]
     chunk_size: int
-    targets: Scaling | None = None
+    scaling: RowScaling | None = None
     lent: bool = False
 
     @property
@@ -172,19 +183,16 @@ class StreamRows:
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
         """Read the chunks, but for the first `start` of them."""
         for chunk in self.source.chunks(self.chunk_size, start, lent=self.lent):
-            X, Y, *weights = self.prepare(chunk)
-            if self.targets is not None:
-                Y = cast(self.targets(Y), self.dtype)
-                weights = [None if a is None else cast(a, self.dtype) for a in weights]
-            yield Chunk(X, Y, *weights)
+            ready = self.prepare(chunk)
+            yield ready if self.scaling is None else self.scaling(ready, self.dtype)
 
     def counted(self, n_rows: int) -> None:
         """Take over the number of rows from a pass that need not be repeated."""
         self.source.counted(n_rows)
 
-    def scaled(self, targets: Scaling, dtype: Any) -> Self:
-        """Return the same rows with standardised targets and weights in `dtype`."""
-        return replace(self, targets=targets, dtype=dtype)
+    def scaled(self, scaling: RowScaling, dtype: Any) -> Self:
+        """Return the same rows with scaled targets and weights in `dtype`."""
+        return replace(self, scaling=scaling, dtype=dtype)
 
     def whole(self) -> Chunk:
         """Refuse: there may be more rows than memory."""

@@ -59,11 +59,14 @@ def row_keys(
     rounded = np.rint(np.ldexp(np.clip(rows, -1e9, 1e9), _DIGITS)).astype(np.int64)
     draws = np.random.default_rng(seed).integers(2**64, size=rows.shape[1] + 1, dtype=np.uint64)
     offset, factors = draws[0], draws[1:]
-    key: np.ndarray[Any, np.dtype[np.uint64]]
-    key = offset + (rounded.view(np.uint64) * (factors | np.uint64(1))).sum(axis=1)
+    return mixed(offset + (rounded.view(np.uint64) * (factors | np.uint64(1))).sum(axis=1))
+
+
+def mixed(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Spread what words differ in over all of their bits, by the mixing of splitmix64."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    return key ^ (key >> np.uint64(31))
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return words ^ (words >> np.uint64(31))
 
 
 @dataclass(frozen=True, eq=False)

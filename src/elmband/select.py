@@ -174,8 +174,7 @@ def _orthogonaliser(G: NumpyArray, eps: float) -> NumpyArray:
 def _press(rows: Chunk, c: NumpyArray) -> SquaredErrors:
     """Sum squared leave-one-out residuals for the first 1 … L columns of an orthonormal basis."""
     Q, Y, s = rows.X, rows.Y, np.asarray(rows.s)
-    unit = 1.0 if rows.unit is None else rows.unit
-    rest = 1 - np.minimum(s, unit)[:, None] * np.cumsum(Q**2, axis=1)
+    rest = 1 - s[:, None] * np.cumsum(Q**2, axis=1)
     # A row that alone determines a neuron has leverage 1 from there on. Without the row that
     # neuron would be of no use, so the row keeps the error it had before.
     last = np.minimum(np.arange(1, Q.shape[1] + 1), (rest > _LEAST_REST).sum(axis=1)[:, None])
@@ -286,8 +285,7 @@ def _numpy_rows(problem: RidgeProblem, order: Indices, chunk: Chunk) -> Chunk:
     """Return hidden outputs in the given order, targets and weights, in NumPy and float64."""
     rows = problem.to_hidden(chunk)
     s = np.ones(rows.X.shape[0]) if rows.s is None else to_numpy(double(rows.s))
-    unit = None if rows.unit is None else to_numpy(double(rows.unit))
-    return Chunk(to_numpy(double(rows.X))[:, order], to_numpy(double(rows.Y)), s, unit)
+    return Chunk(to_numpy(double(rows.X))[:, order], to_numpy(double(rows.Y)), s)
 
 
 def _subset(problem: RidgeProblem, index: Indices) -> RidgeProblem:

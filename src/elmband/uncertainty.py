@@ -25,7 +25,7 @@ def with_ones(H: Array) -> Array:
 def mean_uncertainty(fitted: FittedMember, noise: Array) -> Uncertainty:
     """Return how uncertain the mean of a member is, given noise variances (n, m).
 
-    It is the jackknife sandwich P (Σ_i s_i w_i h_iᵀh_i) P, intercept included, and the part of the
+    It is the jackknife sandwich P (Σ_i s_i² w_i h_iᵀh_i) P, intercept included, and the part of the
     posterior that the sandwich lacks, γ·σ²·P² with σ² the member's own noise: without it the
     variance would vanish far from the training rows. A sample of rows stands for all of them.
     """
@@ -46,7 +46,7 @@ def _uncertainty(fitted: FittedMember, j: int, w: Array, own: Array) -> tuple[Ar
     total = xp.sum(eigen.s)
     share, variance = eigen.n / total, eigen.s @ own / total
     d = 1 / (eigen.values + gamma)
-    root = cast(xp.sqrt(w * eigen.s * share), eigen.U.dtype)
+    root = cast(eigen.s * xp.sqrt(w * share), eigen.U.dtype)
     scaled = with_ones(eigen.U) * root[:, None]
     bread = xp.concat([1 / eigen.n * xp.ones_like(w[:1]), d])
     inner = double(scaled.T @ scaled) * bread[:, None] * bread[None, :]
@@ -60,7 +60,7 @@ def _uncertainty(fitted: FittedMember, j: int, w: Array, own: Array) -> tuple[Ar
 
 
 def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
-    """Return Σ_j≠i s_j w_j (h_i P h_jᵀ)² of every row i, the sandwich without the row itself.
+    """Return Σ_j≠i s_j² w_j (h_i P h_jᵀ)² of every row i, the sandwich without the row itself.
 
     Where neurons outnumber rows, s^½ h_i P h_jᵀ s^½ = -(Q diag(g) Qᵀ)_ij off the diagonal.
     """
@@ -69,7 +69,7 @@ def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
         U = with_ones(eigen.U)
         form = double(xp.sum((U @ cast(inner, U.dtype)) * U, axis=1))
         a = eigen.leverage(gamma * xp.ones_like(w[:1]))[:, 0]
-        return xp.clip(form - eigen.s * w * a**2, min=0.0)
+        return xp.clip(form - eigen.s**2 * w * a**2, min=0.0)
     Q = eigen.row_vectors
     products = (Q * (gamma / (eigen.values + gamma))) @ Q.T
     if Q.shape[1] < Q.shape[0] - 1:
@@ -77,7 +77,8 @@ def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
         eye = xp.eye(Q.shape[0], dtype=Q.dtype, device=Q.device)
         products = products + eye - Q @ Q.T - root[:, None] * root[None, :]
     diagonal = xp.linalg.diagonal(products)
-    return (products**2 @ w - diagonal**2 * w) / eigen.s
+    weighted = w * eigen.s
+    return (products**2 @ weighted - diagonal**2 * weighted) / eigen.s
 
 
 def _turned(vectors: Array, inner: Array, outside: Array) -> Array:

@@ -9,9 +9,8 @@ from elmband.checkpoint import Pass
 from elmband.cluster.begun import summed_in_rounds
 from elmband.cluster.work import Counted, Partition, Work
 from elmband.moments import Chunk, Count
-from elmband.rows import ArrayRows, Rows
+from elmband.rows import ArrayRows, Rows, RowScaling
 from elmband.sample import SampledRows
-from elmband.scaling import Scaling
 
 Advance = Callable[[int], None]
 
@@ -37,7 +36,7 @@ class Tally:
 class ClusterRows:
     """Rows that are read on workers, anew for every pass.
 
-    Chunks are made ready by `prepare`, then targets standardised by `targets` where it is known.
+    Chunks are made ready by `prepare`, then targets and weights by `scaling` where it is known.
     If there turn out to be at most `few` rows, they are fetched once and kept: few rows allow what
     many do not.
     """
@@ -49,7 +48,7 @@ class ClusterRows:
     prepare: Callable[[Chunk], Chunk]
     chunk_size: int
     few: int = 0
-    targets: Scaling | None = None
+    scaling: RowScaling | None = None
     tally: Tally = field(default_factory=Tally)
 
     @property
@@ -87,7 +86,7 @@ class ClusterRows:
 
         Sums of some partitions are `kept` meanwhile, and those that were are gone on from.
         """
-        work = Work(chunk_map, self.prepare, self.targets, self.dtype, self.chunk_size)
+        work = Work(chunk_map, self.prepare, self.scaling, self.dtype, self.chunk_size)
 
         def run(partitions: Sequence[Partition]) -> Counted:
             return self.run(work, partitions, label, advance)
@@ -109,11 +108,11 @@ class ClusterRows:
         self.tally.n_rows = n_rows
         return sums
 
-    def scaled(self, targets: Scaling, dtype: Any) -> Rows:
-        """Return the same rows with standardised targets and weights in `dtype`."""
+    def scaled(self, scaling: RowScaling, dtype: Any) -> Rows:
+        """Return the same rows with scaled targets and weights in `dtype`."""
         if len(self) <= self.few:
-            return ArrayRows.of(self._fetched(), self.chunk_size).scaled(targets, dtype)
-        return replace(self, targets=targets, dtype=dtype)
+            return ArrayRows.of(self._fetched(), self.chunk_size).scaled(scaling, dtype)
+        return replace(self, scaling=scaling, dtype=dtype)
 
     def _fetched(self) -> Chunk:
         """Return all rows, which are few."""

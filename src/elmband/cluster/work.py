@@ -12,10 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import cast
 from elmband.cluster.allocator import keep_memory
 from elmband.moments import Chunk
-from elmband.scaling import Scaling
+from elmband.rows import RowScaling
 
 
 class Partition(Protocol):
@@ -56,13 +55,13 @@ def _nbytes(value: Any) -> int:
 class Work:
     """All that one pass does with rows, whichever they are; it travels once for all tasks.
 
-    Chunks are made ready by `prepare`, then targets standardised by `targets` where it is known,
+    Chunks are made ready by `prepare`, then targets and weights by `scaling` where it is known,
     and handed to `chunk_map`.
     """
 
     chunk_map: Callable[[Chunk], Any]
     prepare: Callable[[Chunk], Chunk]
-    targets: Scaling | None
+    scaling: RowScaling | None
     dtype: Any
     chunk_size: int
 
@@ -81,11 +80,8 @@ class Work:
 
     def ready(self, chunk: Chunk) -> Chunk:
         """Return raw rows as they are learned from."""
-        X, Y, *weights = self.prepare(chunk)
-        if self.targets is not None:
-            Y = cast(self.targets(Y), self.dtype)
-            weights = [None if a is None else cast(a, self.dtype) for a in weights]
-        return Chunk(X, Y, *weights)
+        ready = self.prepare(chunk)
+        return ready if self.scaling is None else self.scaling(ready, self.dtype)
 
 
 def partition_sum(work: Work, partitions: Iterable[Partition]) -> Counted:

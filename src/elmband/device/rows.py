@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
-from elmband._arrays import Array, cast
+from elmband._arrays import Array
 from elmband.device.finite import LateCheck, check_finite
 from elmband.device.where import room
 from elmband.device.wire import Sender, moved, next_sent
 from elmband.moments import Chunk
-from elmband.rows import ArrayRows, Rows, StreamRows
-from elmband.scaling import Scaling
+from elmband.rows import ArrayRows, Rows, RowScaling, StreamRows
 
 
 class Resident:
@@ -39,7 +38,7 @@ class DeviceRows:
     like: Array
     dtype: Any
     resident: Resident
-    targets: Scaling | None = None
+    scaling: RowScaling | None = None
 
     @property
     def in_memory(self) -> bool:
@@ -88,20 +87,16 @@ class DeviceRows:
         return n == sum(int(chunk.X.shape[0]) for chunk in self.resident.chunks)
 
     def _ready(self, chunk: Chunk) -> Chunk:
-        if self.targets is None:
-            return chunk
-        X, Y, *weights = chunk
-        weights = [None if a is None else cast(a, self.dtype) for a in weights]
-        return Chunk(X, cast(self.targets(Y), self.dtype), *weights)
+        return chunk if self.scaling is None else self.scaling(chunk, self.dtype)
 
     def _refuse(self, place: int) -> None:
         """Read a chunk that is not finite once more, with the check that knows file and rows."""
         if isinstance(self.rows, StreamRows):
             next(replace(self.rows, lent=False).chunks(place))
 
-    def scaled(self, targets: Scaling, dtype: Any) -> Self:
-        """Return the same rows with standardised targets and weights in `dtype`."""
-        return replace(self, targets=targets, dtype=dtype)
+    def scaled(self, scaling: RowScaling, dtype: Any) -> Self:
+        """Return the same rows with scaled targets and weights in `dtype`."""
+        return replace(self, scaling=scaling, dtype=dtype)
 
     def whole(self) -> Chunk:
         """Refuse: there may be more rows than memory."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -13,15 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_array, column_or_1d
 
 from elmband import engine
-from elmband._arrays import place, to_numpy
+from elmband._arrays import to_numpy
 from elmband.classes import Classes, ClassWeight, LabelCounts, Labels
 from elmband.cluster import as_it_is, is_dask, label_rows, numbered, one_column
-from elmband.device import DeviceRows
 from elmband.estimators._clusters import Spread, scan_on_workers
 from elmband.estimators._growing import GrowingModel
 from elmband.estimators._scans import scan_rows
 from elmband.moments import Chunk
-from elmband.rows import ArrayRows, Rows
+from elmband.rows import Rows
 from elmband.stream import Scan
 
 
@@ -48,8 +46,7 @@ class CodedModel(GrowingModel):
         if weight is not None and self._declared is None and y.ndim == 1:
             # A class that has no rows but of weight zero is none: these are left out, as any.
             y = np.where(np.isin(y, self.classes_), y, self.classes_[0])
-        rows, left_together = super()._training(X, *self._coded(y, weight), groups)
-        return self._weighed(rows), left_together
+        return super()._training(X, *self._coded(y, weight), groups)
 
     def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
         y = one_column(y)
@@ -77,14 +74,6 @@ class CodedModel(GrowingModel):
         """Return the labels again."""
         labels: Labels = self.classes_[places.astype(np.int64)]
         return labels
-
-    def _weighed(self, rows: Rows) -> Rows:
-        """Note what a single row of each class weighs: leaving it out takes all of that away."""
-        if isinstance(rows, DeviceRows):
-            return replace(rows, rows=self._weighed(rows.rows))
-        assert isinstance(rows, ArrayRows)
-        units = self._classes.units(rows.Y)
-        return rows if units is None else replace(rows, unit=place(units, rows.Y))
 
     def _may_grow(self) -> bool:
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
@@ -136,7 +125,7 @@ class CodedModel(GrowingModel):
             return super()._more_rows(X, y, weight)
         if y is None:
             raise ValueError(f"{type(self).__name__} needs y, the labels of the rows.")
-        return self._weighed(super()._more_rows(X, *self._coded(self._known(y), weight)))
+        return super()._more_rows(X, *self._coded(self._known(y), weight))
 
     def _known(self, y: Any) -> Labels:
         """Check labels beside those that the model knows."""

@@ -90,7 +90,7 @@ class GrowingModel(PointModel):
         if self._grown is None:
             raise ValueError("Only a fitted single layer can be copied untrained.")
         other = copy(self)
-        other._grown = self._grown._replace(sums=None, sample=None, noise=None)  # noqa: SLF001
+        other._grown = self._grown.emptied()  # noqa: SLF001
         return other
 
 

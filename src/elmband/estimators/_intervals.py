@@ -26,7 +26,7 @@ from elmband.neurons import Kind, NeuronCounts
 from elmband.noise.fast import multiplier_error
 from elmband.noise.sampled import fit_fast, from_kept
 from elmband.noise.squared import SquaredNoise
-from elmband.output_layer import AlphaRule
+from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.predictive import NoiseSettings, fit_predictive
 from elmband.progress import Verbose
 from elmband.rows import ArrayRows, Rows
@@ -136,12 +136,13 @@ class IntervalModel(IntervalParts):
 
     def _fit_second(self, mean: MeanModel, rule: AlphaRule, grown: Grown | None = None) -> None:
         """Go on from the mean: noise, covariances and multipliers, or from what has `grown`."""
-        sample = None if grown is None or grown.sample is None else grown.sample.rows
+        sample = None if grown is None else grown.kept
         self.noise_hidden_, features = self._noise_layer(mean)
         with engine.calm(max(mean.hidden.n_neurons, self.noise_hidden_.n_neurons)):
             if grown is None or sample is None:
-                fitted = self._fit_noise(mean, features, rule)
+                fitted = self._fit_noise(mean, features, in_mean_weights(rule, mean.weight))
             else:
+                rule = in_mean_weights(rule, mean.weight)
                 fitted = from_kept(mean, rule, sample, grown.squares)
         self.mode_error_ = fitted.error
         if sample is not None and self.calibration == "loo":
@@ -154,7 +155,7 @@ class IntervalModel(IntervalParts):
             covariances = covariances[0][0, ...], covariances[1][0, ...]
         self.covariance_, self.noise_covariance_ = covariances
         self.noise_coef_ = self._shaped(fitted.layer.coef)
-        self.noise_alpha_ = self._shaped(fitted.layer.alpha)
+        self.noise_alpha_ = self._shaped(fitted.layer.alpha * mean.weight)
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
             rows = mean.rows if sample is None else ArrayRows.of(sample)
@@ -196,6 +197,8 @@ class IntervalModel(IntervalParts):
             symmetric=bool(self.symmetric),
         )
         pool, stack = self._fit_stack(rows, labels, specs, rule)
+        if settings.alpha is not None:
+            settings = settings._replace(alpha=settings.alpha / pool.weight)
         fitted = fit_predictive(pool, stack, settings)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
@@ -265,8 +268,8 @@ class IntervalModel(IntervalParts):
             self._fit_second(mean, noise_rule, grown)
             return self
         with followed(self, X, None):
-            rows = self._more_rows(X, y, sample_weight).scaled(grown.targets, self._dtype)
-            check_same_rows(rows, grown.sums)
+            rows = grown.scaled(self._more_rows(X, y, sample_weight))
+            check_same_rows(rows, grown)
             self._fit_second(grown.mean_model(rows, rule), noise_rule)
         return self
 

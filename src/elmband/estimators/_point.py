@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -53,7 +54,7 @@ from elmband.kept import keeping
 from elmband.left_out import LeftOut
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
 from elmband.neurons import Kind, NeuronCounts
-from elmband.output_layer import AlphaRule
+from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.pool import Pool
 from elmband.predictive import MeanStack, stack_left_out
 from elmband.products import precisely
@@ -236,7 +237,8 @@ class PointModel(TrainingModel):
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
         self.coef_ = self._shaped(mean.layer.coef)
-        self.alpha_ = self._shaped(mean.layer.alpha)
+        # A number that gives the same model again, with the same weights.
+        self.alpha_ = self._shaped(mean.layer.alpha * mean.weight)
 
     def _fit_stack(
         self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
@@ -254,7 +256,9 @@ class PointModel(TrainingModel):
             eps,
             classes=is_classifier(self),
         )
+        pool = replace(pool, weight=scaled.weight)
         self._targets = scaled.targets
+        rule = in_mean_weights(rule, scaled.weight)
         return pool, fit_stack(pool, specs, rule, self.n_estimators)
 
     @property

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmband import engine
 from elmband._arrays import product_dtype
+from elmband.copies import merged_copies
 from elmband.device import resolve
 from elmband.encode import EncoderState, TableEncoder
 from elmband.estimators._clusters import (
@@ -67,8 +68,10 @@ class TrainingModel(PlacedModel):
         self._dtype = product_dtype(checked.X, precision)
         self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
         Y = self.target_transform_.forward(checked.Y)
-        size = self._rows_at_once(checked.X)
-        return self._moved(ArrayRows(checked.X, Y, checked.s, size)), labels
+        rows = Chunk(checked.X, Y, checked.s)
+        # Rows with labels are left out with these, whatever they are copies of.
+        rows = merged_copies(rows) if labels is None else rows
+        return self._moved(ArrayRows.of(rows, self._rows_at_once(checked.X))), labels
 
     def _training_scan(self, rows: Scan | Spread, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""

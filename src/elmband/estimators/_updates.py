@@ -15,11 +15,11 @@ from elmband._arrays import double, namespace, to_numpy
 from elmband.checkpoint import described
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.mean import MeanModel, draw_hidden, standardised
-from elmband.moments import Chunk, Gram, Several, TargetSums, gram
+from elmband.moments import Chunk, Count, Gram, Several, TargetSums, gram
 from elmband.noise.sampled import squares_of
-from elmband.output_layer import AlphaRule, RidgeProblem
+from elmband.output_layer import AlphaRule, RidgeProblem, in_mean_weights
 from elmband.pool import KeptRows
-from elmband.rows import Rows
+from elmband.rows import Rows, RowScaling
 from elmband.scaling import Scaling
 
 # Relative difference of sums of squares that rounding alone may make.
@@ -32,7 +32,8 @@ class Grown(NamedTuple):
     """A single layer with the sums of all rows so far, and a sample of them.
 
     `sums` is None before the first row; `sample` is None where none was taken, and so is `noise`:
-    sums of the squared residuals that rows had when they were added.
+    sums of the squared residuals that rows had when they were added. All have the weights that
+    rows were given; `n_rows` is the number of these rows, 0 where it is not known.
     """
 
     inputs: Scaling
@@ -43,6 +44,7 @@ class Grown(NamedTuple):
     sums: Gram | None = None
     sample: KeptRows | None = None
     noise: TargetSums | None = None
+    n_rows: float = 0.0
 
     @classmethod
     def begin(cls, rows: Rows, spec: Any, dtype: Any, eps: float, seed: int) -> "Grown":
@@ -58,17 +60,30 @@ class Grown(NamedTuple):
         sums = mean.sums
         if sums is None:
             sums = engine.total(mean.rows, lambda chunk: gram(mean.features(chunk)), "sums")
-        return cls(mean.inputs, mean.targets, mean.hidden, mean.features, mean.eps, sums)
+        return cls(
+            mean.inputs,
+            mean.targets,
+            mean.hidden,
+            mean.features,
+            mean.eps,
+            sums.times(mean.weight),
+            n_rows=sums.n,
+        )
+
+    def emptied(self) -> "Grown":
+        """Return the layer without rows."""
+        return self._replace(sums=None, sample=None, noise=None, n_rows=0.0)
 
     def plus(self, rows: Rows, seed: int) -> "Grown":
         """Add rows whose targets are not scaled yet."""
-        scaled = rows.scaled(self.targets, self.features.inputs.mean.dtype)
+        scaled = rows.scaled(RowScaling(self.targets), self.features.inputs.mean.dtype)
 
         def chunk_map(chunk: Chunk) -> Several:
-            return Several((gram(self.features(chunk)), _kept(chunk, seed)))
+            count = Count(float(chunk.X.shape[0]))
+            return Several((gram(self.features(chunk)), _kept(chunk, seed), count))
 
-        sums, sample = engine.total(scaled, chunk_map, "sums").parts
-        return self.joined(self._replace(sums=sums, sample=sample, noise=None))
+        sums, sample, count = engine.total(scaled, chunk_map, "sums").parts
+        return self.joined(self._replace(sums=sums, sample=sample, noise=None, n_rows=count.n))
 
     def with_noise(self, before: TargetSums | None, mean: MeanModel, rows: Rows) -> "Grown":
         """Add the squared residuals of the last rows to those `before` them.
@@ -76,7 +91,7 @@ class Grown(NamedTuple):
         They are the residuals of a mean that knows all rows so far. With more rows to come it
         moves by little, and takes away less of the noise: as much as neurons are of the rows.
         """
-        scaled = rows.scaled(self.targets, self.features.inputs.mean.dtype)
+        scaled = rows.scaled(RowScaling(self.targets), self.features.inputs.mean.dtype)
         found = _times(squares_of(mean, scaled), 1 / self.freedom)
         return self._replace(noise=found if before is None else before + found)
 
@@ -84,12 +99,30 @@ class Grown(NamedTuple):
     def freedom(self) -> float:
         """The share of the noise that residuals keep."""
         assert self.sums is not None
-        return max(1 - self.hidden.n_neurons / self.sums.n, 0.5)
+        return max(1 - self.hidden.n_neurons * self.weight / self.sums.n, 0.5)
+
+    @property
+    def weight(self) -> float:
+        """The mean weight of a row."""
+        return self.sums.n / self.n_rows if self.sums is not None and self.n_rows else 1.0
 
     @property
     def squares(self) -> TargetSums | None:
-        """Sums of squared residuals as the mean of all rows would leave them."""
-        return None if self.noise is None else _times(self.noise, self.freedom)
+        """Sums of squared residuals as the mean of all rows would leave them.
+
+        Weights have a mean of one, as everywhere where something is estimated.
+        """
+        if self.noise is None:
+            return None
+        return _times(self.noise, self.freedom).times(1 / self.weight)
+
+    @property
+    def kept(self) -> Chunk | None:
+        """The sampled rows, with weights of mean one over all rows."""
+        if self.sample is None:
+            return None
+        rows = self.sample.rows
+        return rows if rows.s is None else rows._replace(s=rows.s / self.weight)
 
     def joined(self, other: "Grown") -> "Grown":
         """Return the layer with the rows of both."""
@@ -100,7 +133,9 @@ class Grown(NamedTuple):
             sample = self.sample + other.sample
         if self.noise is not None and other.noise is not None:
             noise = self.noise + other.noise
-        return self._replace(sums=self.sums + other.sums, sample=sample, noise=noise)
+        # Sums of an earlier version do not tell how many rows they are of.
+        n_rows = self.n_rows + other.n_rows if self.n_rows and other.n_rows else 0.0
+        return self._replace(sums=self.sums + other.sums, sample=sample, noise=noise, n_rows=n_rows)
 
     def same_layer(self, other: "Grown") -> bool:
         """Whether hidden layer and scalings are the same."""
@@ -118,10 +153,24 @@ class Grown(NamedTuple):
         """Solve for the mean; `rows` are those that a second stage would go on with."""
         assert self.sums is not None
         problem = RidgeProblem(rows, self.features, self.hidden.n_neurons, self.eps)
-        layer = problem.solve("gcv" if rule == "auto" else rule, self.sums)
+        sums = self.sums.times(1 / self.weight)
+        layer = problem.solve(in_mean_weights("gcv" if rule == "auto" else rule, self.weight), sums)
         return MeanModel(
-            rows, self.inputs, self.targets, self.hidden, self.features, self.sums, layer, self.eps
+            rows,
+            self.inputs,
+            self.targets,
+            self.hidden,
+            self.features,
+            sums,
+            layer,
+            self.eps,
+            weight=self.weight,
         )
+
+    def scaled(self, rows: Rows) -> Rows:
+        """Return rows as the second stage goes on with them, which it has to know all of."""
+        scaling = RowScaling(self.targets, self.weight)
+        return rows.scaled(scaling, self.features.inputs.mean.dtype)
 
 
 def _times(sums: TargetSums, factor: float) -> TargetSums:
@@ -137,8 +186,10 @@ def check_growing_rule(rule: AlphaRule) -> None:
         )
 
 
-def check_same_rows(rows: Rows, expected: Gram) -> None:
+def check_same_rows(rows: Rows, grown: Grown) -> None:
     """Refuse rows that cannot be those that the mean was trained on, by number or targets."""
+    assert grown.sums is not None
+    expected = grown.sums.times(1 / grown.weight)
 
     def squares(chunk: Chunk) -> TargetSums:
         YtY = namespace(chunk.Y).sum(double(chunk.weighted[1]) ** 2, axis=0)

@@ -140,13 +140,6 @@ def _weights(sample_weight: Any, X: Array) -> Array:
         )
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative; its least is {weights.min():g}.")
-    if 0 < weights.sum() < 2:
-        warnings.warn(
-            f"sample_weight adds up to {weights.sum():g}, less than two rows: weights are counts. "
-            "Multiply them by the number of rows if only their ratios matter.",
-            UserWarning,
-            stacklevel=5,
-        )
     return place(weights, X, namespace(X).float64)
 
 

@@ -37,11 +37,9 @@ class ELMClassifier(ClassifierMixin, CodedModel):
 precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`.
     class_weight : dict, "balanced" or None, default=None
-        How often a row of each class counts. "balanced" lets all classes count alike. Weights act
-        on all that is learned: scaling, output weights, L2 strength, selection, stacking and
-        probabilities, which are then those of a population weighted so. Leaving out takes one
-        count of a row: with weights far above one and many neurons in a single layer, strength and
-        probabilities are chosen too boldly; a stack ("auto") leaves rows out whole.
+        How much a row of each class counts beside others. "balanced" lets all classes count alike.
+        Weights act on all that is learned: scaling, output weights, L2 strength, selection,
+        stacking and probabilities, which are then those of a population weighted so.
 
     Attributes
     ----------
@@ -201,7 +199,7 @@ precision, chunk_size, device, random_state, verbose
         """Calibrate probabilities anew, on rows that the model was trained on by `partial_fit`."""
         if self._grown is None or self._grown.sums is None:
             raise ValueError("refresh is for models that partial_fit or merge has changed.")
-        rows = self._more_rows(X, y, sample_weight).scaled(self._grown.targets, self._dtype)
+        rows = self._grown.scaled(self._more_rows(X, y, sample_weight))
         mean = self._grown.mean_model(rows, check_alpha(self.alpha))
         self.probability_ = self._probabilities(mean.left_out(mean.some_rows(self._seed)))
         return self
@@ -209,11 +207,9 @@ precision, chunk_size, device, random_state, verbose
     def _grow(self, rows: Rows, rule: AlphaRule, before: Grown | None = None) -> MeanModel:
         mean = super()._grow(rows, rule, before)
         assert self._grown is not None
-        sample = self._grown.sample
+        sample = self._grown.kept
         # Models merged from fits have kept no rows.
-        self.probability_ = (
-            None if sample is None else self._probabilities(mean.left_out(sample.rows))
-        )
+        self.probability_ = None if sample is None else self._probabilities(mean.left_out(sample))
         return mean
 
     def __sklearn_tags__(self) -> Tags:

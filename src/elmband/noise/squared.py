@@ -177,8 +177,8 @@ class SquaredNoise:
             mean=hidden.Y - r / rest,
             s=chunk.s,
             noise=positive(noise),
-            mean_model=left_out_variance(parts.mean_model, hidden, r, rest),
-            noise_model=left_out_variance(parts.noise_model, noise_rows, r_noise, rest_noise),
+            mean_model=left_out_variance(parts.mean_model, r, rest),
+            noise_model=left_out_variance(parts.noise_model, r_noise, rest_noise),
         )
 
     def scores(self, mean: MeanModel) -> tuple[OutputScores, ...]:

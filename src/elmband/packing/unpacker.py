@@ -111,7 +111,9 @@ class Unpacker:
 
     def _kind(self, kind: Any, trees: dict[str, Any], depth: int) -> Any:
         hints = hints_of(kind)
-        parts = {name: self._value(tree, depth + 1) for name, tree in trees.items()}
+        # What an earlier version had and left empty is no loss.
+        known = {name: tree for name, tree in trees.items() if name in hints or tree is not None}
+        parts = {name: self._value(tree, depth + 1) for name, tree in known.items()}
         if not all(fits(part, hints[name]) for name, part in parts.items()):
             raise TypeError("a part of another type")
         made = kind(**parts)
