@@ -56,12 +56,18 @@ def test_chunk_size_does_not_matter(chunk_size):
     )
 
 
+def test_with_weights_it_is_the_hc2_of_weighted_least_squares():
+    s = RNG.uniform(0.2, 4, size=len(H))
+    expected = sm.WLS(Y, H, weights=s).fit(cov_type="HC2").cov_params()
+    np.testing.assert_allclose(covariance(H, Y, 0.0, s), expected[None], rtol=1e-8, atol=1e-12)
+
+
 @pytest.mark.parametrize("n", [200, 10])
-def test_weights_are_counts(n):
-    counts = RNG.integers(1, 4, size=n)
-    repeated = covariance(np.repeat(H[:n], counts, axis=0), np.repeat(Y[:n], counts), 1.0)
-    weighted = covariance(H[:n], Y[:n], 1.0, counts.astype(float))
-    np.testing.assert_allclose(weighted, repeated, rtol=1e-8, atol=1e-15)
+def test_a_common_factor_of_the_weights_is_one_of_the_strength(n):
+    """With 10 rows the dual form is at work."""
+    s = RNG.uniform(0.2, 4, size=n)
+    one, other = (covariance(H[:n], Y[:n], factor, factor * s) for factor in (1.0, 50.0))
+    np.testing.assert_allclose(other, one, rtol=1e-8, atol=1e-15)
 
 
 def test_every_library_gives_the_same(xp):
@@ -147,18 +153,15 @@ def test_a_variance_without_the_row_itself_is_that_of_sums_without_it(weighted):
     alpha = 0.7
     G = (H * s[:, None]).T @ H + alpha * np.eye(5)
     P = np.linalg.inv(G)
-    share = np.minimum(s, 1)
     r = y[:, 0] - H @ P @ ((H * s[:, None]).T @ y[:, 0])
-    rest = 1 - share * np.einsum("ij,jk,ik->i", H, P, H)
-    w = r**2 / rest
+    rest = 1 - s * np.einsum("ij,jk,ik->i", H, P, H)
+    w = s**2 * r**2 / rest
     expected = []
     for i in range(40):
-        counts = s.copy()
-        counts[i] -= share[i]
-        without = np.linalg.inv((H * counts[:, None]).T @ H + alpha * np.eye(5))
-        middle = (H * (counts * w)[:, None]).T @ H
+        others = np.arange(40) != i
+        without = np.linalg.inv((H * (s * others)[:, None]).T @ H + alpha * np.eye(5))
+        middle = (H * (w * others)[:, None]).T @ H
         expected.append(H[i] @ without @ middle @ without @ H[i])
-    v = np.einsum("ij,jk,ik->i", H, P @ ((H * (s * w)[:, None]).T @ H) @ P, H)
-    rows = Chunk(H, y, s if weighted else None)
-    found = left_out_variance(v[:, None], rows, r[:, None], rest[:, None])
+    v = np.einsum("ij,jk,ik->i", H, P @ ((H * w[:, None]).T @ H) @ P, H)
+    found = left_out_variance(v[:, None], r[:, None], rest[:, None])
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-10)

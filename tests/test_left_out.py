@@ -63,13 +63,12 @@ def test_decisions_are_those_of_refits_without_the_row(y, n_neurons, alpha):
 
 
 @pytest.mark.parametrize("n_neurons", [12, 70])
-def test_a_row_is_left_out_once(n_neurons):
-    """Of a row that counts three times, two are left; of half a row, nothing."""
+def test_a_row_is_left_out_with_all_of_its_weight(n_neurons):
     s = RNG.choice([0.5, 1.0, 3.0], N)
     model = Noting(n_neurons, alpha=0.5, random_state=0).fit(X, TWO, s)
-    expected = refitted(model, TWO, s, np.minimum(s, 1))
+    expected = refitted(model, TWO, s, s)
     np.testing.assert_allclose(model.noted[0], expected, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(model.noted[2], s)
+    np.testing.assert_allclose(model.noted[2], s / s.mean())
 
 
 @pytest.mark.parametrize("n_neurons", [12, 70])
@@ -80,14 +79,14 @@ def test_a_row_of_a_class_that_weighs_is_left_out_with_all_its_weight(n_neurons)
     np.testing.assert_allclose(model.noted[0], refitted(model, TWO, s, s), rtol=1e-8, atol=1e-8)
     twice = Noting(n_neurons, alpha=0.5, class_weight={0: 0.3, 1: 7.0}, random_state=0)
     twice.fit(X, TWO, np.full(N, 2.0))
-    expected = refitted(twice, TWO, 2 * s, s)
+    expected = refitted(twice, TWO, 2 * s, 2 * s)
     np.testing.assert_allclose(twice.noted[0], expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("how", ["layers", "groups", "chosen"])
 def test_a_stack_tells_all_rows_with_their_own_targets(how):
     """Equal rows are merged for training; each is asked about with its own label."""
-    twice, y = np.concatenate([X, X]), np.concatenate([MANY, 2 - MANY])
+    twice, y = np.concatenate([X, X]), np.concatenate([MANY, (MANY + 1) % 3])
     options = {"n_neurons": "auto"} if how == "chosen" else {"n_neurons": 20, "n_estimators": 2}
     groups = np.arange(2 * N) % 40 if how == "groups" else None
     model = Noting(random_state=0, **options).fit(twice, y, groups=groups)

@@ -203,12 +203,12 @@ def own_noise(fitted):
 
 
 def naive_covariance(H, w, gamma, s, variance):
-    """Return P (Σ s w hᵀh) P with the intercept first, and γ σ² P² for the neurons."""
+    """Return P (Σ s² w hᵀh) P with the intercept first, and γ σ² P² for the neurons."""
     centred = H - np.average(H, axis=0, weights=s)
     rows = np.column_stack([np.ones(len(H)), centred])
     penalty = np.diag([0.0] + [gamma] * L)
     P = np.linalg.inv(rows.T @ (s[:, None] * rows) + penalty)
-    meat = rows.T @ ((s * w)[:, None] * rows)
+    meat = rows.T @ ((s**2 * w)[:, None] * rows)
     return P @ meat @ P + variance * P @ penalty @ P
 
 
@@ -243,7 +243,7 @@ def test_variance_at_rows_left_out_equals_refitting(n, weights, gamma):
         others = np.arange(n) != i
         left, so = rows[others], s[others]
         hP = np.linalg.solve(left.T @ (so[:, None] * left) + penalty, rows[i])
-        sandwich = (so * NOISE[:n, 0][others]) @ (left @ hP) ** 2
+        sandwich = (so**2 * NOISE[:n, 0][others]) @ (left @ hP) ** 2
         expected.append(sandwich + variance * hP @ penalty @ hP)
     actual = mean_uncertainty(fitted, NOISE[:n]).left_out[:, 0]
     np.testing.assert_allclose(actual, expected, rtol=1e-6)

@@ -61,11 +61,12 @@ def _keys(values: Array, keys: Keys) -> Keys:
     """
     xp = namespace(values)
     keys = keys.copy()
-    for start in range(0, int(values.shape[1]), _COLUMNS):
+    width = int(values.shape[1])
+    for start in range(0, width, _COLUMNS):
         shared = _shared(keys)
         if not len(shared):
             break
-        columns = values[:, start : start + _COLUMNS]
+        columns = values[:, start : min(start + _COLUMNS, width)]
         if len(shared) < len(keys):
             columns = xp.take(columns, place(shared, values, xp.int64), axis=0)
         keys[shared] = _hashed(keys[shared], to_numpy(columns))
