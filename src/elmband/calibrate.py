@@ -25,6 +25,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 # Levels whose multipliers a calibration shows of itself.
 _TOLD = (0.5, 0.9, 0.95)
 
+# Scores that a mean is taken over where targets are transformed.
+_POINTS = 40
+
 # Sums of weights may fall short of a rank by rounding alone.
 SHORT = 1 - 1e-12
 
@@ -90,6 +93,10 @@ class Scores:
             return self._at(rank)
         end = max(tail(self.n / (self.n + 1)), 0.5)
         return float(self.t[-1]) * max(tail(share) / end, 1.0)
+
+    def quantile(self, share: float) -> float:
+        """Return the least score that a share of the rows does not exceed."""
+        return self._at(share * self.n)
 
     @property
     def root_mean_square(self) -> float:
@@ -210,6 +217,18 @@ class Calibration:
             multiplier = _warned(own.conformal(share), own.n, share, level)
             rank = other.conformal_rank(share)
         return multiplier if multiplier > 0 else -other.mirrored(rank)
+
+    def points(self, output: int) -> Floats:
+        """Return equally likely scores in ascending order, to take means over.
+
+        Negative ones are in deviations of the lower tail, positive ones in those of the upper.
+        """
+        shares = (np.arange(_POINTS) + 0.5) / _POINTS
+        if self.kind == "gaussian":
+            return np.asarray(ndtri(shares))
+        _, above, below = self.outputs[output]
+        points = ((above.quantile(p), -max(below.quantile(1 - p), 0.0)) for p in shares.tolist())
+        return np.array([high if high > 0 else low for high, low in points])
 
     def std(self, output: int) -> float:
         """Return the factor of the standard deviation."""

@@ -13,7 +13,7 @@ from elmband.moments import Chunk, Count, Gram, Several
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem, in_mean_weights
 from elmband.rows import Rows, RowScaling
 from elmband.sample import RowSample, row_keys, sample_rows
-from elmband.scaling import Scaling, column_moments
+from elmband.scaling import Extent, Scaling, column_moments, extent
 from elmband.select import Indices, Selection, keep, keep_sums, op_elm, select_count, trop_elm
 
 SelectionMethod: TypeAlias = Literal["op-elm", "trop-elm", "loo", "cv", "validation"]
@@ -60,7 +60,7 @@ class Standardised(NamedTuple):
     """Rows with standardised targets in the dtype of products, and the scalings.
 
     `constant` tells for every output whether its targets are all equal; `weight` is the mean weight
-    of a row, by which weights were divided.
+    of a row, by which weights were divided; `ends` are the least and the greatest targets.
     """
 
     rows: Rows
@@ -68,21 +68,23 @@ class Standardised(NamedTuple):
     targets: Scaling
     constant: tuple[bool, ...]
     weight: float
+    ends: Extent
 
 
 def standardised(raw: Rows, dtype: Any) -> Standardised:
     """Find the scalings of raw rows in one pass, and scale the targets."""
 
     def chunk_map(chunk: Chunk) -> Several:
+        ends = extent(chunk.X), extent(chunk.Y)
         moments = column_moments(chunk.X, chunk.s), column_moments(chunk.Y, chunk.s)
-        return Several((*moments, Count(float(chunk.X.shape[0]))))
+        return Several((*moments, *ends, Count(float(chunk.X.shape[0]))))
 
-    of_inputs, of_targets, rows = engine.total(raw, chunk_map, "scales").parts
-    inputs, targets = Scaling.from_moments(of_inputs), Scaling.from_moments(of_targets)
+    of_inputs, of_targets, within, ends, rows = engine.total(raw, chunk_map, "scales").parts
+    inputs, targets = Scaling.from_moments(of_inputs, within), Scaling.from_moments(of_targets)
     constant = tuple(bool(flat) for flat in to_numpy(of_targets.constant))
     weight = of_targets.n / rows.n
     scaled = raw.scaled(RowScaling(targets, weight), dtype)
-    return Standardised(scaled, inputs, targets, constant, weight)
+    return Standardised(scaled, inputs, targets, constant, weight, ends)
 
 
 def fit_mean(
@@ -94,7 +96,7 @@ def fit_mean(
     selection: SelectionMethod | None = None,
 ) -> MeanModel:
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
-    rows, inputs, targets, constant, weight = standardised(raw, dtype)
+    rows, inputs, targets, constant, weight, _ = standardised(raw, dtype)
     rule = in_mean_weights(rule, weight)
     hidden = draw_hidden(raw, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.like, dtype)

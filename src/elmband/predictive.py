@@ -10,7 +10,7 @@ the rows whose residual has their sign.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -130,6 +130,10 @@ class NoiseSettings(NamedTuple):
     spec: LayerSpec
     alpha: float | None
     symmetric: bool
+
+    def in_mean_weights(self, weight: float) -> Self:
+        """Return the same for rows whose weights were divided by `weight`."""
+        return self if self.alpha is None else self._replace(alpha=self.alpha / weight)
 
 
 @dataclass(frozen=True, eq=False)

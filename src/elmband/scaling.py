@@ -9,23 +9,33 @@ from elmband._arrays import Array, cast, double, epsilon, namespace, place
 from elmband.moments import Moments
 from elmband.products import column_sums
 
+# Distance of the two values of a rare mark, at most, and what rounding may do to a variance.
+_MARK = 10.0
+_SAME_VARIANCE = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments(Moments):
-    """Count, mean and centred sum of squares of every column.
+    """Sum of weights, mean and the root of the centred sum of squares of every column.
 
     They merge by the update of Chan, Golub and LeVeque, which does not cancel where the mean
-    is large against the spread.
+    is large against the spread. Roots rather than squares: these would be too large or too small
+    for a number long before values are.
     """
 
     n: float
     mean: Array
-    squares: Array
+    norm: Array
 
     @property
     def std(self) -> Array:
         """Standard deviation of every column."""
-        return namespace(self.mean).sqrt(self.squares / self.n)
+        return self.norm / max(self.n, 1e-300) ** 0.5
+
+    @property
+    def squares(self) -> Array:
+        """Centred sum of squares."""
+        return self.norm**2
 
     @property
     def constant(self) -> Array:
@@ -36,10 +46,12 @@ class ColumnMoments(Moments):
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
         step = other.mean - self.mean
+        apart = step * (self.n / n * other.n) ** 0.5
+        hypot = namespace(step).hypot
         return type(self)(
             n=n,
             mean=self.mean + step * (other.n / n),
-            squares=self.squares + other.squares + step**2 * (self.n * other.n / n),
+            norm=hypot(hypot(self.norm, other.norm), apart),
         )
 
 
@@ -53,12 +65,24 @@ def column_moments(X: Array, s: Array | None) -> ColumnMoments:
         n, mean = int(X.shape[0]), xp.mean(X, axis=0)
         # A copy is there to be overwritten.
         gaps = np.subtract(X, mean, out=X) if _is_copy(X, given) else X - mean
-        gaps *= gaps
-        return ColumnMoments(n=float(n), mean=mean, squares=xp.sum(gaps, axis=0))
+        return ColumnMoments(n=float(n), mean=mean, norm=_norms(gaps))
     weights = double(s)
     n = xp.sum(weights)
-    mean = weights @ X / n
-    return ColumnMoments(n=float(n), mean=mean, squares=weights @ (X - mean) ** 2)
+    mean = (weights / n) @ X
+    return ColumnMoments(n=float(n), mean=mean, norm=_norms((X - mean) * xp.sqrt(weights)[:, None]))
+
+
+def _norms(gaps: Array) -> Array:
+    """Return the root of the sum of squares of every column, which may be overwritten.
+
+    Values are divided by the largest of their column first.
+    """
+    xp = namespace(gaps)
+    largest = xp.max(xp.abs(gaps), axis=0)
+    unit = xp.where(largest > 0, largest, xp.ones_like(largest))
+    gaps /= unit
+    gaps *= gaps
+    return double(unit) * xp.sqrt(column_sums(gaps))
 
 
 def _is_copy(X: Array, given: Array) -> bool:
@@ -75,10 +99,29 @@ def _shifted_moments(X: Array) -> ColumnMoments:
     n = int(X.shape[0])
     mean = column_sums(X) / n
     near = cast(mean, X.dtype)
-    gaps = X - near
-    gaps *= gaps
-    squares = column_sums(gaps) - n * (mean - double(near)) ** 2
-    return ColumnMoments(n=float(n), mean=mean, squares=xp.clip(squares, min=0.0))
+    norm = _norms(X - near)
+    rounded = xp.abs(mean - double(near)) * n**0.5
+    # √(a² - b²), without squares that are too large or too small for a number.
+    norm = xp.sqrt(xp.clip(norm - rounded, min=0.0)) * xp.sqrt(norm + rounded)
+    return ColumnMoments(n=float(n), mean=mean, norm=norm)
+
+
+@dataclass(frozen=True, eq=False)
+class Extent(Moments):
+    """Least and greatest value of every column."""
+
+    low: Array
+    high: Array
+
+    def __add__(self, other: Self) -> Self:
+        xp = namespace(self.low)
+        return type(self)(xp.minimum(self.low, other.low), xp.maximum(self.high, other.high))
+
+
+def extent(X: Array) -> Extent:
+    """Find the least and the greatest values of one chunk."""
+    xp = namespace(X)
+    return Extent(double(xp.min(X, axis=0)), double(xp.max(X, axis=0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +135,22 @@ class Scaling:
         return f"Scaling(n_columns={int(self.mean.shape[0])})"
 
     @classmethod
-    def from_moments(cls, moments: ColumnMoments) -> Self:
-        """Scale columns to mean 0 and variance 1; constant ones are only centred."""
+    def from_moments(cls, moments: ColumnMoments, ends: Extent | None = None) -> Self:
+        """Scale columns to mean 0 and variance 1; constant ones are only centred.
+
+        Rare marks are no levers: a column of two values, between `ends`, that is set in fewer
+        than 1 % of the rows is scaled so that they are 10 apart. (A mark in 2 of 14,133 rows would
+        be 84 standard deviations away, and no training row says what happens there.) Of all
+        columns between two ends these alone have the variance (mean - low) (high - mean).
+        """
         xp = namespace(moments.mean)
         std = moments.std
+        if ends is not None:
+            width = ends.high - ends.low
+            unit = xp.where(width > 0, width, xp.ones_like(width))
+            most = (moments.mean - ends.low) / unit * ((ends.high - moments.mean) / unit)
+            two_values = xp.abs((std / unit) ** 2 - most) <= _SAME_VARIANCE * most
+            std = xp.where(two_values & (std < width / _MARK), width / _MARK, std)
         # Rounding leaves a constant column a spread of a few units in its last place.
         return cls(mean=moments.mean, scale=xp.where(moments.constant, xp.ones_like(std), std))
 

@@ -49,7 +49,8 @@ class Transform(Protocol):
 
 def fit_transform(choice: Any, Y: Array, s: Array | None = None) -> Transform:
     """Return the transform that a user asks for; Box-Cox learns from Y (n, m), each `s` times."""
-    if choice is None:
+    if choice is None or (isinstance(choice, str) and choice == "auto"):
+        # What "auto" chooses is found by fitting, see `elmband.transform_choice`.
         return Identity()
     if isinstance(choice, str) and choice in _BY_NAME:
         return _BY_NAME[choice]()
@@ -61,8 +62,8 @@ def fit_transform(choice: Any, Y: Array, s: Array | None = None) -> Transform:
     if len(parts) == 3 and parts[0] == "logit":
         return Logit.between(*parts[1:])
     raise ValueError(
-        "target_transform must be None, 'log', 'log1p', 'logit', ('logit', low, high), 'box-cox' "
-        f"or a pair of functions (function, inverse); got {choice!r}."
+        "target_transform must be 'auto', None, 'log', 'log1p', 'logit', ('logit', low, high), "
+        f"'box-cox' or a pair of functions (function, inverse); got {choice!r}."
     )
 
 
@@ -158,7 +159,8 @@ class Logit:
 class BoxCox:
     """T = ((Y/g)^λ - 1) / λ, log(Y/g) where λ = 0, with g the geometric mean of Y > 0.
 
-    The range of T ends at -1/λ: past that end Y is 0 where λ > 0, and infinite where λ < 0.
+    The range of T ends at -1/λ: past that end Y is 0 where λ > 0, and infinite where λ < 0. With
+    λ > 0 it takes targets of 0 as well.
     """
 
     shape: tuple[float, ...]
@@ -179,9 +181,11 @@ class BoxCox:
 
     def forward(self, Y: Array) -> Array:
         """Return T, which rises whatever the sign of λ."""
-        _check_positive(Y, "box-cox")
+        if min(self.shape) <= 0 or min(least for _, least, _ in _columns(Y)) < 0:
+            _check_positive(Y, "box-cox")
         xp = namespace(Y)
-        z = xp.log(Y) - place(self.log_centre, Y)
+        with np.errstate(divide="ignore"):
+            z = xp.log(Y) - place(self.log_centre, Y)
         return xp.stack([_bent(z[:, j], lam) for j, lam in enumerate(self.shape)], axis=1)
 
     def inverse(self, T: Array) -> Array:

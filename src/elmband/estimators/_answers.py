@@ -141,7 +141,7 @@ class IntervalAnswers(IntervalParts):
 
         def chunk_map(chunk: Chunk) -> IntervalSums:
             parts = self._totals(chunk.X)
-            mean, std = self._in_units(parts.mean, chunk.X), self._std(parts, chunk.X)
+            mean, std = self._mean_in_units(parts, chunk.X), self._std(parts, chunk.X)
             xp = namespace(chunk.X)
             bounds = [
                 xp.stack(self._bounds(parts, level, chunk.X), axis=2) for level in levels.values
@@ -163,8 +163,8 @@ class IntervalAnswers(IntervalParts):
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
         With `return_std`, return ``(mean, std)``; with a `confidence_level`, return
-        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` the
-        median stands for the mean, and half the width of the central 68.27 % interval for the std.
+        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` half
+        the width of the central 68.27 % interval stands for the std.
         A file name `out` streams the means to a .parquet, .npy, .h5, .csv or .arrow file.
         """
         if confidence_level is None and not return_std:
@@ -182,11 +182,11 @@ class IntervalAnswers(IntervalParts):
 
     def _mean_and(self, X: Array, levels: Levels) -> tuple[Array, ...]:
         parts = self._totals(X)
-        return self._shaped(self._in_units(parts.mean, X)), self._interval(parts, levels, X)
+        return self._shaped(self._mean_in_units(parts, X)), self._interval(parts, levels, X)
 
     def _mean_and_std(self, X: Array) -> tuple[Array, ...]:
         parts = self._totals(X)
-        return self._shaped(self._in_units(parts.mean, X)), self._shaped(self._std(parts, X))
+        return self._shaped(self._mean_in_units(parts, X)), self._shaped(self._std(parts, X))
 
     def _std(self, parts: Parts, X: Array) -> Array:
         """Return standard deviations in the units of y, (n, m)."""
@@ -238,7 +238,7 @@ class IntervalAnswers(IntervalParts):
     def _table(self, X: Array, levels: Levels) -> Array:
         """Return mean and bounds side by side, (n, m, 1 + 2k)."""
         parts = self._totals(X)
-        columns = [self._in_units(parts.mean, X)]
+        columns = [self._mean_in_units(parts, X)]
         for level in levels.values:
             columns += self._bounds(parts, level, X)
         return namespace(X).stack(columns, axis=2)
@@ -247,7 +247,8 @@ class IntervalAnswers(IntervalParts):
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
         A single quantile gives (n,) or (n, m). The median of symmetric intervals is what `predict`
-        returns; with ``symmetric=False`` it has half of the targets on either side.
+        returns, or lies below it with a `target_transform`; with ``symmetric=False`` it has half of
+        the targets on either side.
         """
         levels = check_levels(quantiles, "quantiles")
 

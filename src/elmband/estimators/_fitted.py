@@ -16,11 +16,13 @@ from elmband.member import Member
 from elmband.model_file import Kinds
 from elmband.predictive import MeanStack
 from elmband.scaling import Scaling
+from elmband.targets import Support
 from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
 
 KINDS: Kinds = {
     **{kind: {} for kind in ENCODER_KINDS},
     Grown: {},
+    Support: dict.fromkeys(("low", "high"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
     Thresholds: {},
     Usual: {},

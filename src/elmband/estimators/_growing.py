@@ -23,7 +23,8 @@ class GrowingModel(PointModel):
         """Tell whether rows can be added, or why they cannot."""
         auto = isinstance(self.n_neurons, str)
         single = not auto and self.n_estimators in (None, 1)
-        if not single or self.selection is not None or self.target_transform is not None:
+        transformed = self.target_transform not in (None, "auto")
+        if not single or self.selection is not None or transformed:
             raise AttributeError(
                 "partial_fit is for a single layer: give n_neurons a number or a mix, and leave "
                 "n_estimators, selection and target_transform as they are."

@@ -11,6 +11,7 @@ from elmband.calibrate import (
     Calibration,
     OutputScores,
 )
+from elmband.estimators._choosing import fit_best_transform
 from elmband.estimators._parts import IntervalParts, SecondStage
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
@@ -27,10 +28,11 @@ from elmband.noise.fast import multiplier_error
 from elmband.noise.sampled import fit_fast, from_kept
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.predictive import NoiseSettings, fit_predictive
+from elmband.predictive import FittedPredictive, NoiseSettings, fit_predictive
 from elmband.progress import Verbose
 from elmband.rows import ArrayRows, Rows
 from elmband.select import keep
+from elmband.targets import RangeChoice
 from elmband.transform import TransformChoice
 
 # The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
@@ -68,7 +70,8 @@ class IntervalModel(IntervalParts):
         mode: Literal["exact", "fast"] = "exact",
         n_estimators: int | None = None,
         selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = None,
+        target_transform: TransformChoice = "auto",
+        target_range: RangeChoice = "auto",
         precision: Precision = "auto",
         chunk_size: int | None = None,
         device: str | None = None,
@@ -85,6 +88,7 @@ class IntervalModel(IntervalParts):
             n_estimators=n_estimators,
             selection=selection,
             target_transform=target_transform,
+            target_range=target_range,
             precision=precision,
             chunk_size=chunk_size,
             device=device,
@@ -196,10 +200,12 @@ class IntervalModel(IntervalParts):
             alpha=noise_rule if isinstance(noise_rule, float) else None,
             symmetric=bool(self.symmetric),
         )
-        pool, stack = self._fit_stack(rows, labels, specs, rule)
-        if settings.alpha is not None:
-            settings = settings._replace(alpha=settings.alpha / pool.weight)
-        fitted = fit_predictive(pool, stack, settings)
+
+        def fit(rows: Rows, labels: Any) -> FittedPredictive:
+            pool, stack = self._fit_stack(rows, labels, specs, rule)
+            return fit_predictive(pool, stack, settings.in_mean_weights(pool.weight))
+
+        fitted = fit_best_transform(self, rows, labels, fit)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
         self._stale = False

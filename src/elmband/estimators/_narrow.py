@@ -74,7 +74,7 @@ class NarrowAnswers(IntervalAnswers):
             accepted = self._narrow(parts, levels, max_width, part)
             unknown = xp.any(parts.mean_model + parts.noise_model > parts.noise, axis=1)
             reason = _NOISY + xp.astype(unknown, xp.int64)
-            mean = self._shaped(self._in_units(parts.mean, part))
+            mean = self._shaped(self._mean_in_units(parts, part))
             interval = self._interval(parts, levels, part)
             return mean, interval, accepted, xp.where(accepted, xp.zeros_like(reason), reason)
 

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from elmband._arrays import Array
+from elmband._arrays import Array, double, namespace, place
 from elmband.calibrate import Calibration
 from elmband.estimators._growing import GrowingModel
+from elmband.left_out import LeftOut
 from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.predictive import Predictive
+from elmband.transform import Identity
 
 _STALE = (
     "Noise, covariance and calibration are older than the mean, to which rows were added; call "
@@ -33,6 +35,14 @@ class SecondStage:
         raise AttributeError(f"{owner.__name__} has no {self._name} as it was fitted.")
 
 
+def _step(scores: Array, below: Array, above: Array) -> Array:
+    """Return scores (m,) of all rows in standardised targets, (n, m)."""
+    xp = namespace(above)
+    # A score of zero is no step, be the deviation infinite.
+    step = xp.where(scores < 0, below, above) * xp.where(scores == 0, 1.0, scores)
+    return xp.where(scores == 0, 0.0, step)
+
+
 class IntervalParts(GrowingModel):
     """A model of the mean with a noise model: one of `_noise` and `_predictive` is None."""
 
@@ -40,6 +50,30 @@ class IntervalParts(GrowingModel):
     calibration_: Calibration
     _noise: SquaredNoise | None
     _predictive: Predictive | None
+
+    def _learn(self, left_out: Callable[[], LeftOut]) -> None:
+        """Learn nothing more: scores of rows left out tell how targets lie about means."""
+
+    def _means(self, X: Array) -> Array:
+        if isinstance(self.target_transform_, Identity):
+            return super()._means(X)
+        return self._shaped(self._mean_in_units(self._totals(X), X))
+
+    def _mean_in_units(self, parts: Parts, X: Array) -> Array:
+        """Return the mean of y, (n, m); of transformed targets it is taken over their scores."""
+        if isinstance(self.target_transform_, Identity):
+            return self._in_units(parts.mean, X)
+        outputs = range(int(self._targets.mean.shape[0]))
+        mean = double(parts.mean)
+        scores = place([self.calibration_.points(j) for j in outputs], mean)
+        root = namespace(mean).sqrt
+        below, above = (root(double(v)) for v in self._tails(parts))
+        steps = (_step(scores[:, k], below, above) for k in range(scores.shape[1]))
+        return self._averaged(mean, steps, X)
+
+    def _tails(self, parts: Parts) -> tuple[Array, Array]:
+        """Return the variances of the lower and of the upper tail."""
+        return (parts.total, parts.total) if self.symmetric else (parts.below, parts.above)
 
     def _check_fresh(self) -> None:
         if getattr(self, "_stale", False):
@@ -56,7 +90,7 @@ class IntervalParts(GrowingModel):
         """Return mean and variances of standardised targets for a block of rows."""
         self._check_fresh()
         if self._predictive is not None:
-            return self._predictive.parts(X, z).bounded_by_nothing()
+            return self._predictive.parts(X, z).supported(self._support).bounded_by_nothing()
         return self._squared_parts(X, z).bounded_by_nothing()
 
     def _totals(self, X: Array) -> Parts:

@@ -1,7 +1,7 @@
 """What fits and predicts the mean: the work behind `ELMRegressor`."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from elmband._arrays import (
     double,
     epsilon,
     namespace,
+    place,
     product_dtype,
 )
 from elmband.ensemble import Stack, fit_stack, pool_rows
@@ -60,7 +61,9 @@ from elmband.predictive import MeanStack, stack_left_out
 from elmband.products import precisely
 from elmband.progress import Verbose
 from elmband.rows import Rows
+from elmband.scaling import Extent
 from elmband.stream import Scan
+from elmband.targets import Floats, RangeChoice, Support, found_range, given_range, smearing_points
 from elmband.transform import Identity, TransformChoice
 
 _OF_ONE_LAYER = (
@@ -82,6 +85,11 @@ class PointModel(TrainingModel):
 
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
+    # What training targets say of others: how far means go, and the range of all, (2, n_outputs).
+    _support: Support | None = None
+    _range: Floats | None = None
+    # Equally likely errors of rows left out, (n_outputs, n_points), where targets are transformed.
+    _smearing: Floats | None = None
 
     def __init__(
         self,
@@ -94,7 +102,8 @@ class PointModel(TrainingModel):
         alpha: AlphaRule = "auto",
         n_estimators: int | None = None,
         selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = None,
+        target_transform: TransformChoice = "auto",
+        target_range: RangeChoice = "auto",
         precision: Precision = "auto",
         chunk_size: int | None = None,
         device: str | None = None,
@@ -111,6 +120,7 @@ class PointModel(TrainingModel):
         self.selection = selection
         # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
         self.target_transform = target_transform
+        self.target_range = target_range
         self.precision = precision
         self.chunk_size = chunk_size
         self.device = device
@@ -161,19 +171,41 @@ class PointModel(TrainingModel):
             self._learn(lambda: stack_left_out(pool, stack))
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
-        """Learn more from rows left out, once the model is fitted: nothing here."""
+        """Learn more from rows left out, once the model is fitted: how targets lie about means."""
+        self._smearing = None
+        if not isinstance(self.target_transform_, Identity):
+            self._smearing = smearing_points(left_out())
 
     def predict(self, X: Any, *, out: str | Path | None = None) -> Any:
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
-        With a `target_transform` it is the median. A file name `out` streams the result to a
-        .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
+        It is the mean of y whatever the `target_transform`. A file name `out` streams the result to
+        a .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
         """
         return self._streamed(X, "predict", self._means, self._names("mean"), out)
 
     def _means(self, X: Array) -> Array:
         """Return what `predict` returns for a block of rows."""
-        return self._shaped(self._in_units(self._mean_of(X), X))
+        mean = self._mean_of(X)
+        if self._smearing is None:
+            return self._shaped(self._in_units(self._supported(mean), X))
+        points = place(self._smearing, mean)
+        return self._shaped(self._averaged(mean, [points[:, k] for k in range(points.shape[1])], X))
+
+    def _averaged(self, mean: Array, steps: Iterable[Array], X: Array) -> Array:
+        """Return the mean of y over equally likely standardised targets, `steps` off the mean.
+
+        The mean of a transformed target, mapped back, would be a median (Duan's smearing).
+        """
+        values = [self._in_units(self._supported(mean + step), X) for step in steps]
+        total: Array = 0.0
+        for value in values:
+            total = total + double(value) / len(values)
+        return cast(total, self._result_dtype(X))
+
+    def _supported(self, mean: Array) -> Array:
+        """Return standardised means that do not go far beyond the training targets."""
+        return mean if self._support is None else self._support.means(double(mean))
 
     def _streamed(
         self, X: Any, method: str, function: BlockMap, columns: list[str], out: str | Path | None
@@ -233,6 +265,8 @@ class PointModel(TrainingModel):
 
     def _set_layer(self, mean: MeanModel) -> None:
         self.__dict__.pop("members_", None)
+        self._support = None
+        self._range = self._asked_range(int(mean.targets.mean.shape[0]))
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
@@ -258,8 +292,38 @@ class PointModel(TrainingModel):
         )
         pool = replace(pool, weight=scaled.weight)
         self._targets = scaled.targets
+        self._note_ends(scaled.ends, len(scaled.rows))
         rule = in_mean_weights(rule, scaled.weight)
         return pool, fit_stack(pool, specs, rule, self.n_estimators)
+
+    def _note_ends(self, ends: Extent, n_rows: int) -> None:
+        """Note what training targets, transformed but not standardised, say of others."""
+        self._range, self._support = self._asked_range(int(ends.low.shape[0])), None
+        if is_classifier(self):
+            return
+        self._support = Support.of(ends, self._targets)
+        if self.target_range == "auto" and self.target_transform == "auto":
+            inverse = self.target_transform_.inverse
+            ends = Extent(*(inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
+            self._range = found_range(ends, n_rows)
+
+    def _asked_range(self, n_outputs: int) -> Floats | None:
+        """Return the range that was given, None where none was."""
+        if self.target_range is None or self.target_range == "auto":
+            return None
+        return given_range(self.target_range, n_outputs)
+
+    @property
+    def target_range_(self) -> Any:
+        """The range that predictions and bounds stay in, (low, high), or one for each output."""
+        check_is_fitted(self)
+        if self._range is None:
+            shape = (2, int(self._targets.mean.shape[0]))
+            ends = np.stack([np.full(shape[1:], end) for end in (-np.inf, np.inf)])
+        else:
+            ends = self._range
+        pairs = [tuple(pair) for pair in ends.T.tolist()]
+        return pairs[0] if self._single_output else pairs
 
     @property
     def member_weights_(self) -> Array:
@@ -304,11 +368,17 @@ class PointModel(TrainingModel):
         return H @ (coef[:, None] if self._single_output else coef)
 
     def _in_units(self, mean: Array, X: Array) -> Array:
-        """Return standardised means or bounds in the units of y, transformed back."""
+        """Return standardised means or bounds in the units of y, transformed back, in its range."""
         scale, centre = (double(a) for a in (self._targets.scale, self._targets.mean))
-        Y = self.target_transform_.inverse(double(mean) * scale + centre)
+        values, identity = double(mean), isinstance(self.target_transform_, Identity)
+        if self._support is not None and not identity:
+            values = self._support.bounds(values)
+        Y = self.target_transform_.inverse(values * scale + centre)
+        if self._range is not None:
+            low, high = (place(end, Y) for end in self._range)
+            Y = namespace(Y).minimum(namespace(Y).maximum(Y, low), high)
         dtype = self._result_dtype(X)
-        if isinstance(self.target_transform_, Identity):
+        if identity:
             return cast(Y, dtype)
         # What the dtype cannot hold is infinite, without a warning.
         xp = namespace(Y)

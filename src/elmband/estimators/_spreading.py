@@ -52,8 +52,8 @@ class SpreadIntervals(NarrowAnswers):
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
         With `return_std`, return ``(mean, std)``; with a `confidence_level`, return
-        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` the
-        median stands for the mean, and half the width of the central 68.27 % interval for the std.
+        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` half
+        the width of the central 68.27 % interval stands for the std.
         A file name `out` streams the means to a .parquet, .npy, .h5, .csv or .arrow file. A Dask
         collection gives others, computed when asked for. With a `client`, its workers read the
         files of a scan and write all that is asked for to a folder `out` of Parquet files.

@@ -38,6 +38,7 @@ from elmband.moments import Chunk
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.scaling import Scaling
 from elmband.stream import Scan
+from elmband.targets import RangeChoice
 from elmband.transform import TransformChoice, fit_transform
 
 
@@ -46,6 +47,7 @@ class TrainingModel(PlacedModel):
 
     selection: SelectionMethod | None
     target_transform: TransformChoice
+    target_range: RangeChoice
     device: str | None
     random_state: Any
     # What makes numbers of tables, None where they are numbers.

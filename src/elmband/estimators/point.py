@@ -38,15 +38,21 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
     n_estimators : int, default=None
         Number of layers to stack, with different random weights. By default one where
         `n_neurons` is given, and as many as help where it is "auto".
-    target_transform : str or tuple, default=None
+    target_transform : "auto", None, str or tuple, default="auto"
         A monotone transform of y to train on; predictions are mapped back, so that they stay in
-        its range. "log" is for y > 0, "log1p" for y >= 0, "logit" for 0 < y < 1 and
+        its range. `predict` returns the mean of y all the same. "auto" is none for a point model;
+        None is none, and no `target_range` is looked for.
+        "log" is for y > 0, "log1p" for y >= 0, "logit" for 0 < y < 1 and
         ``("logit", low, high)`` for y between other bounds, "box-cox" for y > 0 with the bend λ
         chosen for each output by maximum likelihood (far above the targets, bounds become
         infinite where λ < 0). A pair ``(function, inverse)`` of your own
         rises or falls throughout, works element by element on arrays (n, n_outputs) of the
-        library in use, and takes every number back to the range. The prediction is then the
-        median of y rather than its mean.
+        library in use, and takes every number back to the range.
+    target_range : "auto", None or pair, default="auto"
+        What predictions and bounds cannot leave: a pair (low, high) with None where there is no
+        end, such as ``(0, None)``. "auto" finds it from 20 rows on, where `target_transform` is
+        "auto" and the model is a stack: at or above 0 where no target is negative (at or below 0
+        where none is positive), between 0 and 1 where all are.
     selection : {"op-elm", "trop-elm", "loo", "cv", "validation"}, default=None
         Which neurons of a single layer to keep: those best ranked by LARS, cut by leave-one-out
         ("op-elm"), with the L2 strength chosen for each cut ("trop-elm"), or the first ones, their
@@ -81,6 +87,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
         Their weights.
     target_transform_ : Transform
         The transform in use, with `forward` and `inverse` on arrays (n, n_outputs).
+    target_range_ : pair of float, or one for each output
+        The range that predictions and bounds stay in, infinite where it has no end.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -99,8 +107,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
     def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
-        With a `target_transform` it is the median. A file name `out` streams the result to a
-        .parquet, .npy, .h5, .csv or .arrow file, and returns its path. With a `client`, its
+        It is the mean of y whatever the `target_transform`. A file name `out` streams the result to
+        a .parquet, .npy, .h5, .csv or .arrow file, and returns its path. With a `client`, its
         workers read the files of a scan and write to a folder `out` of Parquet files.
         """
         if client is not None:

@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple, Self
 
 from elmband._arrays import Array, namespace
+from elmband.targets import Support
 
 
 class Parts(NamedTuple):
@@ -31,6 +32,22 @@ class Parts(NamedTuple):
         """Return parts of which only the total is known, with tails that are alike."""
         zero = namespace(total).zeros_like(total)
         return cls(mean, total, zero, zero, zero, zero, total, total)
+
+    def supported(self, support: Support | None) -> Self:
+        """Return means that training targets support.
+
+        What a mean went beyond them is an error as likely as not: its square is variance.
+        """
+        if support is None:
+            return self
+        mean = support.means(self.mean)
+        beyond = (self.mean - mean) ** 2
+        return self._replace(
+            mean=mean,
+            mean_model=self.mean_model + beyond,
+            above=self.above + beyond,
+            below=self.below + beyond,
+        )
 
     def bounded_by_nothing(self) -> Self:
         """Return infinite variances where numbers that are too large left none.

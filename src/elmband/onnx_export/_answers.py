@@ -10,7 +10,7 @@ from elmband.onnx_export._graph import DOUBLE, Graph, Port, Tensor
 from elmband.onnx_export._intervals import intervals
 from elmband.onnx_export._mean import mean_of
 from elmband.onnx_export._table import encoded, input_names
-from elmband.onnx_export._units import in_units
+from elmband.onnx_export._units import in_units, point_mean
 
 _LEVEL = 0.95
 
@@ -52,7 +52,7 @@ def answers(graph: Graph, fitted: Fitted) -> None:
     elif fitted.calibration is not None:
         _interval_model(graph, rows, fitted)
     else:
-        _output(graph, rows, fitted, "mean", in_units(mean_of(rows.X, fitted), fitted))
+        _output(graph, rows, fitted, "mean", point_mean(mean_of(rows.X, fitted), fitted))
 
 
 def _output(graph: Graph, rows: Rows, fitted: Fitted, name: str, values: Tensor) -> None:
@@ -97,7 +97,7 @@ _TEXTS = {
         "Share of new targets that intervals are to cover, above 0 and below 1; bounds are nan "
         "at any other."
     ),
-    "mean": "Predicted mean, the median where targets were transformed.",
+    "mean": "Predicted mean.",
     "lower": "Lower bound of the interval.",
     "upper": "Upper bound of the interval.",
     "std": "Standard deviation; half the width of the 68.27 % interval with a transform.",

@@ -16,6 +16,7 @@ from elmband.noise.squared import SquaredNoise
 from elmband.predictive import MeanStack, Predictive
 from elmband.probability import Probability
 from elmband.scaling import Scaling
+from elmband.targets import Floats, Support
 from elmband.transform import Transform
 
 
@@ -23,7 +24,8 @@ from elmband.transform import Transform
 class Fitted:
     """A fitted model in parts; those that its kind does not have are None.
 
-    The mean is that of a `stack`, or of one layer with `features` and `coef`. `least` are the
+    The mean is that of a `stack`, or of one layer with `features` and `coef`. What training targets
+    say of others is `support`, `range` and `smearing`, see `elmband.targets`. `least` are the
     thresholds of all classes, and `statement` says what they mean. The `encoder` makes features of
     a table; without one, features are the input.
     """
@@ -34,6 +36,9 @@ class Fitted:
     single_output: bool
     targets: Scaling
     transform: Transform
+    support: Support | None
+    range: Floats | None
+    smearing: Floats | None
     stack: MeanStack | None
     features: FeatureMap | None
     coef: Array | None
@@ -77,6 +82,9 @@ class Fitted:
             single_output=bool(state["_single_output"]),
             targets=state["_targets"],
             transform=state["target_transform_"],
+            support=state.get("_support"),
+            range=state.get("_range"),
+            smearing=state.get("_smearing"),
             stack=stack,
             features=None if stack is not None else state["_features"],
             coef=None if stack is not None else state["coef_"],

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from elmband.onnx_export._graph import DOUBLE, Tensor, where
 from elmband.onnx_export._mean import mean_of
 from elmband.onnx_export._multipliers import Multipliers, multipliers
 from elmband.onnx_export._noise import Totals, variance_totals
-from elmband.onnx_export._units import in_units
+from elmband.onnx_export._units import averaged, in_units, supported
 from elmband.transform import Identity
 
 # The share of a normal distribution within one standard deviation, 68.27 %.
 _ONE_DEVIATION = math.erf(math.sqrt(0.5))
+# A deviation that is as good as infinite, and gives numbers all the same.
+_LARGE = 1e150
 
 
 class Intervals(NamedTuple):
@@ -31,11 +33,34 @@ class Intervals(NamedTuple):
 def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
     """Return what an interval model answers at a level (1,)."""
     assert fitted.calibration is not None
-    mean = mean_of(X, fitted)
-    totals = variance_totals(X, mean, fitted)
+    given = mean_of(X, fitted)
+    totals = variance_totals(X, given, fitted)
+    mean = supported(given, fitted)
+    if fitted.support is not None:
+        beyond = given.to(DOUBLE) - mean
+        totals = Totals(*(total + beyond * beyond for total in totals))
     z = multipliers(level, fitted.calibration, symmetric=fitted.symmetric)
     lower, upper = _bounds(mean, totals, z, fitted)
-    return Intervals(in_units(mean, fitted), lower, upper, _std(mean, totals, fitted))
+    return Intervals(_mean(mean, totals, fitted), lower, upper, _std(mean, totals, fitted))
+
+
+def _mean(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:
+    """Return the mean of y; of transformed targets it is taken over their scores."""
+    if isinstance(fitted.transform, Identity):
+        return in_units(mean, fitted)
+    assert fitted.calibration is not None
+    scores = np.array([fitted.calibration.points(j) for j in range(fitted.n_outputs)])
+    tails = (totals.both, totals.both) if fitted.symmetric else (totals.below, totals.above)
+    below, above = (tail.apply("Sqrt") for tail in tails)
+    return averaged(mean, (_step(t, below, above) for t in scores.T), fitted)
+
+
+def _step(scores: np.ndarray[Any, Any], below: Tensor, above: Tensor) -> Tensor:
+    """Return scores (m,) of all rows in standardised targets, (n, m)."""
+    # A score of zero is no step, be the deviation infinite.
+    below, above = (std.apply("Min", _LARGE) for std in (below, above))
+    step: Tensor = below * np.minimum(scores, 0.0) + above * np.maximum(scores, 0.0)
+    return step
 
 
 def _bounds(mean: Tensor, totals: Totals, z: Multipliers, fitted: Fitted) -> tuple[Tensor, Tensor]:

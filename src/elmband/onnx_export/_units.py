@@ -1,7 +1,8 @@
 """Standardised targets back to the units of y, through the inverse of their transform."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,42 @@ _LIMIT = math.log(np.finfo(np.float64).max) * (1 - 1e-6)
 
 
 def in_units(T: Tensor, fitted: Fitted) -> Tensor:
-    """Return standardised means or bounds (n, m) in the units of y, transformed back."""
+    """Return standardised means or bounds (n, m) in the units of y, within its range."""
     scale, centre = (
         to_numpy(a).astype(DOUBLE) for a in (fitted.targets.scale, fitted.targets.mean)
     )
-    return _inverse(fitted.transform, T.to(DOUBLE) * scale + centre).to(fitted.dtype)
+    T = T.to(DOUBLE)
+    if fitted.support is not None and not isinstance(fitted.transform, Identity):
+        infinite = T.apply("IsInf", dtype=np.dtype(np.bool_))
+        T = where(infinite, T, _between_ends(T, *fitted.support.bound_limits))
+    Y = _inverse(fitted.transform, T * scale + centre)
+    return (Y if fitted.range is None else _between_ends(Y, *fitted.range)).to(fitted.dtype)
+
+
+def supported(mean: Tensor, fitted: Fitted) -> Tensor:
+    """Return standardised means that do not go far beyond the training targets."""
+    mean = mean.to(DOUBLE)
+    return mean if fitted.support is None else _between_ends(mean, *fitted.support.mean_limits)
+
+
+def averaged(mean: Tensor, steps: Iterable[Any], fitted: Fitted) -> Tensor:
+    """Return the mean of y over equally likely standardised targets, `steps` off the mean."""
+    values = [in_units(supported(mean + step, fitted), fitted).to(DOUBLE) for step in steps]
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return (total / float(len(values))).to(fitted.dtype)
+
+
+def point_mean(mean: Tensor, fitted: Fitted) -> Tensor:
+    """Return the mean of y of a model without intervals."""
+    if fitted.smearing is None:
+        return in_units(supported(mean, fitted), fitted)
+    return averaged(mean.to(DOUBLE), list(fitted.smearing.T), fitted)
+
+
+def _between_ends(T: Tensor, low: Any, high: Any) -> Tensor:
+    return T.apply("Max", np.asarray(low)).apply("Min", np.asarray(high))
 
 
 def _inverse(transform: Transform, T: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
     known = total > 0
     share = np.divide(noise, total, out=np.zeros_like(noise), where=known)
     return Said(
-        _column(model._in_units(parts.mean, X)),  # noqa: SLF001
+        _column(model._mean_in_units(parts, X)),  # noqa: SLF001
         _column(model._std(parts, X)),  # noqa: SLF001
         lower,
         upper,

@@ -1,0 +1,145 @@
+"""What training targets say of targets to come: the range they stay in, how far a mean may go.
+
+Targets that were never negative in many rows are taken for a kind that cannot be, such as counts
+and prices, and targets between 0 and 1 for shares. No row, however far from the training rows, has
+a mean much beyond the training targets: what lies beyond is taken back, and widens the interval.
+"""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.left_out import LeftOut
+from elmband.scaling import Extent, Scaling
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+RangeChoice: TypeAlias = tuple[float | None, float | None] | str | None
+
+# Rows from which on a range is believed: of fewer, all may be positive by chance.
+LEAST_ROWS = 20
+# How far a mean may go beyond the training targets, and bounds of transformed targets, which grow
+# like exponentials: shares of the distance between the least and the greatest of them.
+_MEAN_BEYOND = 0.1
+_BOUND_BEYOND = 2.0
+# Errors that a mean is taken over where targets are transformed.
+_POINTS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The least and the greatest standardised training target of every output, each (m,)."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, ends: Extent, targets: Scaling) -> Self:
+        """Standardise the ends of training targets."""
+        both = (targets(double(end)[None, :]) for end in (ends.low, ends.high))
+        return cls(*(to_numpy(double(end))[0] for end in both))
+
+    def means(self, mean: Array) -> Array:
+        """Return means (n, m) that do not go far beyond the training targets."""
+        return self._within(mean, _MEAN_BEYOND)
+
+    def bounds(self, bound: Array) -> Array:
+        """Return bounds (n, m) of transformed targets whose inverse is no absurd number.
+
+        Infinite ones are meant.
+        """
+        xp = namespace(bound)
+        return xp.where(xp.isinf(bound), bound, self._within(bound, _BOUND_BEYOND))
+
+    def _within(self, values: Array, share: float) -> Array:
+        low, high = (place(end, values, values.dtype) for end in self.limits(share))
+        xp = namespace(values)
+        return xp.minimum(xp.maximum(values, low), high)
+
+    def limits(self, share: float) -> tuple[Floats, Floats]:
+        """Return both ends, moved outwards by a share of their distance."""
+        step = share * (self.high - self.low)
+        return self.low - step, self.high + step
+
+    @property
+    def mean_limits(self) -> tuple[Floats, Floats]:
+        """Where means end."""
+        return self.limits(_MEAN_BEYOND)
+
+    @property
+    def bound_limits(self) -> tuple[Floats, Floats]:
+        """Where finite bounds of transformed targets end."""
+        return self.limits(_BOUND_BEYOND)
+
+
+def smearing_points(left: LeftOut) -> Floats:
+    """Return equally likely errors of rows left out, for every output, (m, number of points)."""
+    errors, s = to_numpy(double(left.error)), to_numpy(double(left.weights))
+    shares = (np.arange(_POINTS) + 0.5) / _POINTS
+    columns = []
+    for column in errors.T:
+        order = np.argsort(column, kind="stable")
+        cumulated = np.cumsum(s[order])
+        places = np.searchsorted(cumulated, shares * cumulated[-1])
+        columns.append(column[order][np.minimum(places, len(column) - 1)])
+    return np.stack(columns)
+
+
+def found_range(ends: Extent, n_rows: int) -> Floats:
+    """Return the range that targets of every output cannot leave as it seems, (2, m).
+
+    >>> ends = Extent(np.array([5.0, 0.1, -2.0]), np.array([900.0, 0.8, 3.0]))
+    >>> found_range(ends, 100).T.tolist()
+    [[0.0, inf], [0.0, 1.0], [-inf, inf]]
+    """
+    low, high = (to_numpy(double(end)) for end in (ends.low, ends.high))
+    if n_rows < LEAST_ROWS:
+        return np.array([np.full_like(low, -np.inf), np.full_like(high, np.inf)])
+    # Transformed back, a share of one may have been rounded.
+    share = (low >= 0) & (high <= 1 + 1e-9)
+    least = np.where(low >= 0, 0.0, -np.inf)
+    greatest = np.where(share, 1.0, np.where(high <= 0, 0.0, np.inf))
+    # Targets that are all zero tell nothing.
+    some = high > low
+    return np.array([np.where(some, least, -np.inf), np.where(some, greatest, np.inf)])
+
+
+def given_range(choice: Any, n_outputs: int) -> Floats:
+    """Check a range that a user gave, (2, m): None at an end where there is none."""
+    ends = list(choice) if isinstance(choice, tuple | list) else []
+    numbers = [_end(end, side) for end, side in zip(ends, (-math.inf, math.inf), strict=False)]
+    if len(ends) != 2 or None in numbers or not numbers[0] < numbers[1]:  # type: ignore[operator]
+        raise ValueError(
+            "target_range must be 'auto', None or a pair (low, high) of numbers, the lower first, "
+            f"with None where there is no end, such as (0, None); got {choice!r}."
+        )
+    return np.array([[end] * n_outputs for end in numbers], dtype=np.float64)
+
+
+def _end(end: Any, none: float) -> float | None:
+    if end is None:
+        return none
+    number = isinstance(end, Real) and not isinstance(end, bool) and not math.isnan(end)
+    return float(end) if number else None
+
+
+def told_range(ends: Floats) -> str:
+    """Say in a few words what range targets stay in; nothing where there is none.
+
+    >>> told_range(np.array([[0.0], [np.inf]]))
+    'at or above 0'
+    """
+    parts = []
+    for low, high in ends.T.tolist():
+        if math.isinf(low) and math.isinf(high):
+            parts.append("anywhere")
+        elif math.isinf(high):
+            parts.append(f"at or above {low:g}")
+        elif math.isinf(low):
+            parts.append(f"at or below {high:g}")
+        else:
+            parts.append(f"between {low:g} and {high:g}")
+    return "" if set(parts) == {"anywhere"} else "; ".join(dict.fromkeys(parts))
