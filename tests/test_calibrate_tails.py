@@ -33,6 +33,12 @@ def kept(e, s=None):
     return OutputScores(*(Scores.of(t, s) for t in (np.abs(e), e / ABOVE, -e / BELOW)))
 
 
+def counted(e, counts):
+    """Return the scores of errors e that are met so often."""
+    e, counts = np.asarray(e, dtype=float), np.asarray(counts, dtype=float)
+    return OutputScores(*(Scores.counted(t, counts) for t in (np.abs(e), e / ABOVE, -e / BELOW)))
+
+
 def binned(e):
     """Return the scores of errors e in bins."""
     e = np.asarray(e, dtype=float)[:, None]
@@ -67,25 +73,41 @@ def upper_end(u, s, rank):
     return end if end > 0 else min([0.0, *(value for value in u if value > end)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", LEVELS)
 @given(errors, st.data())
-def test_ends_have_the_rank_of_exact_arithmetic(kind, level, e, data):
+def test_conformal_ends_have_the_rank_of_exact_arithmetic(level, e, data):
     counts = data.draw(st.lists(st.integers(1, 4), min_size=len(e), max_size=len(e)))
     rank = math.ceil((sum(counts) + 1) * (1 + Fraction(level)) / 2)
-    low, high = tails(kind, kept(e, counts), float(level))
-    # Past the last score an estimate follows the normal tail.
-    if rank <= sum(counts) or kind == "conformal":
-        assert high == upper_end(signed(e), counts, rank)
-        assert low == -upper_end(-signed(e), counts, rank)
+    low, high = tails("conformal", counted(e, counts), float(level))
+    assert high == upper_end(signed(e), counts, rank)
+    assert low == -upper_end(-signed(e), counts, rank)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@given(errors)
+def test_estimated_ends_lie_between_those_of_the_next_ranks(level, e):
+    share, s, e = (1 + Fraction(level)) / 2, np.ones(len(e)), np.asarray(e)
+    rank = (len(e) + 1) * share
+    # Past the last score an estimate follows a tail.
+    if rank > len(e):
+        return
+    low, high = tails("loo", kept(e), float(level))
+    for end, errs, unit in ((high, e, ABOVE), (-low, -e, BELOW)):
+        u = signed(e) if unit is ABOVE else -signed(e)
+        between = np.quantile(errs / unit, float(share), method="weibull")
+        if between < -1e-9:
+            between = min(upper_end(u, s, math.ceil(rank)), 0.0)
+        # A mean of two scores that is zero but for rounding is on either side of the mean.
+        assert end == pytest.approx(between, abs=1e-9) or abs(between) < 1e-9
 
 
 @pytest.mark.parametrize("level", [0.02, 0.2, 0.5])
 @given(st.integers(2, 40), st.integers(0, 1000))
-def test_weights_of_rows_need_not_be_whole_numbers(level, n, seed):
+def test_weights_of_rows_count_as_many_as_they_are_worth(level, n, seed):
     rng = np.random.default_rng(seed)
     e, s = rng.exponential(size=n) - 1, rng.uniform(0.1, 3, size=n)
-    rank = math.ceil((s.sum() + 1) * (1 + level) / 2)
+    s = s * s.sum() / (s**2).sum()
+    rank = (s.sum() + 1) * (1 + level) / 2
     low, high = tails("conformal", kept(e, s), level)
     assert high == upper_end(signed(e), s, rank)
     assert low == -upper_end(-signed(e), s, rank)
@@ -93,9 +115,26 @@ def test_weights_of_rows_need_not_be_whole_numbers(level, n, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(errors, st.integers(1, 4), st.floats(0, 0.99))
-def test_a_row_that_counts_twice_is_two_rows(kind, e, count, level):
-    weighted = kept(e, np.full(len(e), count))
-    assert tails(kind, weighted, level) == tails(kind, kept(np.repeat(e, count)), level)
+def test_a_common_factor_of_weights_changes_nothing(kind, e, factor, level):
+    weighted = kept(e, np.full(len(e), factor))
+    assert tails(kind, weighted, level) == tails(kind, kept(e), level)
+
+
+@given(st.integers(2, 60), st.integers(0, 1000))
+def test_bins_and_rows_count_weights_alike(n, seed):
+    rng = np.random.default_rng(seed)
+    e, s = rng.standard_normal((n, 1)), rng.integers(0, 4, size=n) / 2
+    if not s.any():
+        return
+    parts = [score_bins(e[k::2], [np.ones_like(e[k::2])] * 3, s[k::2]) for k in range(2)]
+    bins, rows = (parts[0] + parts[1]).scores()[0], Scores.of(np.abs(e[:, 0]), s)
+    assert bins.both.n == pytest.approx(rows.n, rel=1e-12)
+    for level in (0.3, 0.6, 0.9):
+        exact, binned_one = rows.conformal(level), bins.both.conformal(level)
+        if math.isfinite(exact):
+            assert exact <= binned_one <= 1.0026 * exact + 1e-4
+        else:
+            assert binned_one == math.inf
 
 
 @pytest.mark.parametrize("level", LEVELS)

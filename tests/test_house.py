@@ -53,6 +53,7 @@ ROOMS = [
     "mean",
     "noise",
     "predictive",
+    "cross_fit",
     "transform",
     "classes",
     "probability",

@@ -3,10 +3,11 @@ import pytest
 
 from elmband import engine
 from elmband._arrays import to_numpy
+from elmband.calibrate import row_scores
 from elmband.ensemble import fit_stack
 from elmband.hidden import LayerSpec
 from elmband.pool import Pool
-from elmband.predictive import Detail, NoiseSettings, fit_predictive, output_scores, with_mean
+from elmband.predictive import Detail, NoiseSettings, fit_predictive, with_mean
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling, column_moments
 
@@ -110,17 +111,19 @@ def test_noise_is_unbiased_though_a_layer_follows_it():
 def test_scores_are_errors_divided_by_deviations():
     e = np.array([1.0, -2.0, 3.0, -4.0])
     both, above, below = np.array([1.0, 4, 9, 16]), np.full(4, 4.0), np.full(4, 0.25)
-    scores = output_scores(e, [both, above, below], np.array([1.0, 2, 3, 4]))
+    totals = [v[:, None] for v in (both, above, below)]
+    scores = row_scores(e[:, None], totals, np.array([1.0, 2, 3, 4])).outputs()[0]
+    # Weights of 1, 2, 3 and 4 are worth 10² / 30 rows.
     np.testing.assert_allclose(scores.both.t, [1, 1, 1, 1])
     np.testing.assert_allclose(scores.above.t, [-2, -1, 0.5, 1.5])
-    np.testing.assert_allclose(scores.above.cumulated, [4, 6, 7, 10])
+    np.testing.assert_allclose(scores.above.cumulated, np.array([4, 6, 7, 10]) / 3)
     np.testing.assert_allclose(scores.below.t, [-6, -2, 4, 8])
-    np.testing.assert_allclose(scores.below.cumulated, [3, 4, 6, 10])
+    np.testing.assert_allclose(scores.below.cumulated, np.array([3, 4, 6, 10]) / 3)
 
 
 def test_a_variance_of_zero_gives_no_warning_and_an_error_of_zero_no_score():
-    zero = np.zeros(2)
-    scores = output_scores(np.array([0.0, 1.0]), [zero] * 3, np.ones(2))
+    zero = np.zeros((2, 1))
+    scores = row_scores(np.array([[0.0], [1.0]]), [zero] * 3, np.ones(2)).outputs()[0]
     assert scores.both.t[0] == 0
     assert scores.both.t[1] > 1e100
 
@@ -162,7 +165,9 @@ def test_twins_with_unlike_targets_keep_their_own_errors():
     twice = np.repeat(X, 2, axis=0)
     targets = np.sin(twice[:, :1]) + 0.5 * rng.standard_normal((2 * N, 1))
     fit = fitted(twice, targets)
-    assert fit.scores[0].both.n == 2 * N
+    assert len(fit.scores[0].both.t) == 2 * N
+    # Equal rows share the error of the mean: they are worth one row each.
+    assert fit.scores[0].both.n == N
     assert fit.predictive.parts(X, 1.0).noise.mean() == pytest.approx(0.25, rel=0.25)
     assert fit.scores[0].both.root_mean_square == pytest.approx(1, abs=0.2)
 
@@ -179,8 +184,11 @@ def test_repeated_rows_equal_weights(symmetric):
         )
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-8)
     for mine, theirs in zip(repeated.scores[0], weighted.scores[0], strict=True):
-        values = np.repeat(theirs.t, np.diff(theirs.cumulated, prepend=0).round().astype(int))
-        np.testing.assert_allclose(mine.t, values, rtol=1e-5, atol=1e-8)
+        # Copies and weights are worth the same number of rows.
+        assert mine.n == pytest.approx(counts.sum() ** 2 / (counts**2).sum())
+        ends = np.flatnonzero(np.diff(mine.t, append=np.inf) > 1e-7)
+        np.testing.assert_allclose(mine.t[ends], theirs.t, rtol=1e-5, atol=1e-8)
+        np.testing.assert_allclose(mine.cumulated[ends], theirs.cumulated)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -16,7 +16,7 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
-from elmband.calibrate import OutputScores, output_scores
+from elmband.calibrate import OutputScores, RowScores, row_scores
 from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.left_out import LeftOut
@@ -120,8 +120,13 @@ class FittedPredictive(NamedTuple):
     """A predictive distribution, scores of training rows left out, and what was said of them."""
 
     predictive: Predictive
-    scores: tuple[OutputScores, ...]
+    row_scores: RowScores
     left_out: LeftOut
+
+    @property
+    def scores(self) -> tuple[OutputScores, ...]:
+        """The sorted scores of every output."""
+        return self.row_scores.outputs()
 
 
 class NoiseSettings(NamedTuple):
@@ -205,7 +210,7 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     std: Array = 0.0
     for k, u in enumerate(uncertainty):
         std = std + xp.sqrt(u.left_out) * stack.weights[k, :][None, :]
-    models, scores, noises = [], [], []
+    models, noises, totals = [], [], []
     for j in range(Y.shape[1]):
         columns = [(square[:, j], share[:, j]) for square, share in targets]
         predicted = (Y - left_out)[:, j]
@@ -215,16 +220,16 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
         fitted, variances = _fit_noise(pool, judged, predicted, columns, settings)
         models.append(fitted)
         noises.append(variances[0])
-        totals = [v.noise + v.excess + std[:, j] ** 2 for v in variances]
-        spread = [detail.spread(total[:, None])[:, 0] for total in totals]
-        scores.append(output_scores(e[:, j], spread, detail.s))
+        totals.append([v.noise + v.excess + std[:, j] ** 2 for v in variances])
     mean = MeanStack(tuple(f.member for f in stack.fitted), stack.weights, covariances)
     known = left_out_rows(detail, Y, left_out)._replace(
         noise=detail.spread(xp.stack([v.noise for v in noises], axis=1)),
         mean_model=detail.spread(std**2),
         noise_model=detail.spread(xp.stack([v.excess for v in noises], axis=1)),
     )
-    return FittedPredictive(Predictive(mean, tuple(models)), tuple(scores), known)
+    tails = [detail.spread(xp.stack(columns, axis=1)) for columns in zip(*totals, strict=True)]
+    scores = row_scores(e, tails, detail.s, detail.spread(judged.s[:, None])[:, 0])
+    return FittedPredictive(Predictive(mean, tuple(models)), scores, known)
 
 
 def stack_left_out(pool: Pool, stack: Stack) -> LeftOut:

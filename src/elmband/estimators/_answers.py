@@ -10,9 +10,9 @@ from elmband import engine
 from elmband._arrays import Array, cast, double, namespace, place
 from elmband.calibrate import (
     Calibration,
-    OutputScores,
+    RowScores,
     ScoreBins,
-    output_scores,
+    row_scores,
     score_bins,
     two_sided,
 )
@@ -21,6 +21,7 @@ from elmband.estimators._clusters import (
     held_out_on_cluster,
     is_dask,
     is_dask_frame,
+    refuse_on_cluster,
     spread,
 )
 from elmband.estimators._parts import IntervalParts
@@ -30,6 +31,7 @@ from elmband.estimators._validate import (
     check_chunk_size,
     check_levels,
     held_out_rows,
+    labels_of_rows,
     level_name,
 )
 from elmband.estimators._variance import VarianceParts
@@ -49,7 +51,9 @@ _ONE_DEVIATION = math.erf(math.sqrt(0.5))
 class IntervalAnswers(IntervalParts):
     """Predictions of `ELMIntervalRegressor`, from the noise model and multipliers of a fit."""
 
-    def calibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def calibrate(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Replace the multipliers by those of split conformal prediction on held-out rows.
 
         If these rows and new rows are exchangeable and training did not see either, an interval
@@ -57,14 +61,20 @@ class IntervalAnswers(IntervalParts):
         level can be at most n / (n + 1); beyond, intervals are infinite and a warning says so.
         A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
         The scores of a scan are counted in bins of 0.25 %, upwards, which keeps the guarantee.
+
+        Only ratios of `sample_weight` matter: rows count as their effective number (Σs)² / Σs²,
+        and rows of weight zero not at all. With `groups`, one label for each row of an array or
+        table, the guarantee is for a row of a new group, drawn like these: each group counts
+        once, shared by its rows, and with K groups the level can be at most K / (K + 1).
         """
         if is_dask(X):
+            refuse_on_cluster(groups=groups)
             scores = engine.total(self._on_cluster(X, y, sample_weight), self._score_bins).scores()
             self.calibration_ = Calibration("conformal", scores)
             return self
         X = self._new_rows(X, "calibrate")
         if isinstance(X, Scan):
-            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            refuse_beside_scan(y=y, sample_weight=sample_weight, groups=groups)
             check_targets(self, X, int(self._targets.mean.shape[0]))
             with judging(self, X):
                 scores = engine.total(self._sent(X), self._score_bins, "calibrate").scores()
@@ -72,7 +82,12 @@ class IntervalAnswers(IntervalParts):
             Y, s = held_out_rows(X, y, sample_weight, int(self._targets.mean.shape[0]))
             totals = self._by_chunk(X, "calibrate", lambda part: tuple(self._totals(part)))
             parts = Parts(*totals)
-            scores = self._scores(self._errors(Y, parts), parts, s)
+            found = self._row_scores(self._errors(Y, parts), parts, s)
+            if groups is not None:
+                labels = labels_of_rows(groups, len(found.s))
+                self.calibration_ = Calibration("conformal", found.of_groups(labels), "groups")
+                return self
+            scores = found.outputs()
         self.calibration_ = Calibration("conformal", scores)
         return self
 
@@ -88,13 +103,10 @@ class IntervalAnswers(IntervalParts):
         return score_bins(self._errors(rows.Y, parts), variances, rows.s)
 
     @staticmethod
-    def _scores(e: Array, parts: Parts, s: Array | None) -> tuple[OutputScores, ...]:
+    def _row_scores(e: Array, parts: Parts, s: Array | None) -> RowScores:
         """Divide errors e (n, m) by standard deviations, for every output."""
         s = namespace(e).ones_like(e[:, 0]) if s is None else s
-        totals = (parts.total, parts.above, parts.below)
-        return tuple(
-            output_scores(e[:, j], [v[:, j] for v in totals], s) for j in range(e.shape[1])
-        )
+        return row_scores(e, (parts.total, parts.above, parts.below), s)
 
     def _on_cluster(self, X: Any, y: Any, sample_weight: Any, client: Any = None) -> Rows:
         """Return labelled rows of Dask collections, or of a scan that workers read."""

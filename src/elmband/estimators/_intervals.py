@@ -11,7 +11,8 @@ from elmband.calibrate import (
     Calibration,
     OutputScores,
 )
-from elmband.estimators._choosing import fit_best_transform
+from elmband.cross_fit import Recipe, cross_fitted
+from elmband.estimators._choosing import FittedRows, fit_best_transform
 from elmband.estimators._parts import IntervalParts, SecondStage
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
@@ -28,7 +29,7 @@ from elmband.noise.fast import multiplier_error
 from elmband.noise.sampled import fit_fast, from_kept
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.predictive import FittedPredictive, NoiseSettings, fit_predictive
+from elmband.predictive import NoiseSettings, fit_predictive
 from elmband.progress import Verbose
 from elmband.rows import ArrayRows, Rows
 from elmband.select import keep
@@ -38,6 +39,9 @@ from elmband.transform import TransformChoice
 # The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
 _NOISE_NEURONS = 100
 _NOISE_SCALE = 0.5
+
+# From so many rows on intervals cover as often as they say, on average over data sets.
+_LEAST_ROWS = 15
 
 # What is older than the mean once rows were added.
 _OF_SECOND_STAGE = (
@@ -201,15 +205,20 @@ class IntervalModel(IntervalParts):
             symmetric=bool(self.symmetric),
         )
 
-        def fit(rows: Rows, labels: Any) -> FittedPredictive:
+        def fit(rows: Rows, labels: Any) -> FittedRows:
             pool, stack = self._fit_stack(rows, labels, specs, rule)
-            return fit_predictive(pool, stack, settings.in_mean_weights(pool.weight))
+            noise = settings.in_mean_weights(pool.weight)
+            return FittedRows(pool, fit_predictive(pool, stack, noise))
 
-        fitted = fit_best_transform(self, rows, labels, fit)
+        pool, fitted = fit_best_transform(self, rows, labels, fit)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
         self._stale = False
-        scores = fitted.scores if self.calibration == "loo" else ()
+        scores: tuple[OutputScores, ...] = ()
+        if self.calibration == "loo":
+            recipe = Recipe(specs, rule, self.n_estimators, settings).in_mean_weights(pool.weight)
+            scores = cross_fitted(pool, recipe, fitted.row_scores).outputs()
+            _warn_few(pool.n_distinct, scores)
         self.calibration_ = Calibration(self.calibration, scores)
         self._learn(lambda: fitted.left_out)
 
@@ -292,6 +301,18 @@ class IntervalModel(IntervalParts):
         hidden = draw_hidden(mean.rows, mean.inputs, spec, self._seed + 1)
         features = FeatureMap(mean.inputs, hidden).to(mean.rows.like, mean.rows.dtype)
         return hidden, features
+
+
+def _warn_few(n_rows: int, scores: tuple[OutputScores, ...]) -> None:
+    """Say that so few rows do not tell how far off a prediction may be."""
+    # Of targets that are all equal there is nothing to be known, and another warning says so.
+    if n_rows < _LEAST_ROWS and any(output.both.t[-1] > 0 for output in scores):
+        warnings.warn(
+            f"{n_rows} different rows are too few to tell how far off predictions may be: their "
+            f"intervals are rough guesses, so train on {_LEAST_ROWS} rows or more.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 for _name in _OF_SECOND_STAGE:

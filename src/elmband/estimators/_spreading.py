@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from elmband.calibrate import Calibration
 from elmband.engine import total
-from elmband.estimators._clusters import is_dask, spread
+from elmband.estimators._clusters import is_dask, refuse_on_cluster, spread
 from elmband.estimators._deciding import Deciding
 from elmband.estimators._elsewhere import lazy_answers, written_elsewhere
 from elmband.estimators._narrow import NarrowAnswers
@@ -21,7 +21,13 @@ class SpreadIntervals(NarrowAnswers):
     """
 
     def calibrate(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        client: Any = None,
     ) -> Self:
         """Replace the multipliers by those of split conformal prediction on held-out rows.
 
@@ -31,9 +37,15 @@ class SpreadIntervals(NarrowAnswers):
         A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
         The scores of a scan or of Dask collections are counted in bins of 0.25 %, upwards, which
         keeps the guarantee. With a `client`, its workers read the files of a scan.
+
+        Only ratios of `sample_weight` matter: rows count as their effective number (Σs)² / Σs²,
+        and rows of weight zero not at all. With `groups`, one label for each row of an array or
+        table, the guarantee is for a row of a new group, drawn like these: each group counts
+        once, shared by its rows, and with K groups the level can be at most K / (K + 1).
         """
         if client is None:
-            return super().calibrate(X, y, sample_weight)
+            return super().calibrate(X, y, sample_weight, groups)
+        refuse_on_cluster(groups=groups)
         rows = self._on_cluster(X, y, sample_weight, client)
         with judging(self, X):
             scores = total(rows, self._score_bins, "calibrate").scores()

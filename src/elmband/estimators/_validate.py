@@ -78,22 +78,28 @@ def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None
     """Return one label for every training row that has a weight, or None."""
     if groups is None:
         return None
+    labels = labels_of_rows(groups, rows.n_given)
+    labels = labels if rows.kept is None else labels[rows.kept]
+    if len(np.unique(labels)) < 2:
+        raise ValueError("groups names a single group; leaving groups out needs two at least.")
+    return labels
+
+
+def labels_of_rows(groups: Any, n_rows: int) -> np.ndarray[Any, Any]:
+    """Return one label for each row; none may be missing."""
     labels = np.asarray(to_numpy(groups) if is_array_api_obj(groups) else groups)
-    if labels.shape != (rows.n_given,):
+    if labels.shape != (n_rows,):
         raise ValueError(
-            f"groups must have one label for each of the {rows.n_given} rows of X; "
+            f"groups must have one label for each of the {n_rows} rows of X; "
             f"its shape is {labels.shape}."
         )
-    labels = labels if rows.kept is None else labels[rows.kept]
     sentence = "groups holds missing labels or mixes types; convert them."
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError(sentence)
     try:
-        count = len(np.unique(labels))
+        np.unique(labels)
     except TypeError as error:
         raise ValueError(sentence) from error
-    if count < 2:
-        raise ValueError("groups names a single group; leaving groups out needs two at least.")
     return labels
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from elmband import engine
 from elmband._arrays import Array, namespace, positive
 from elmband.bootstrap import wild_bootstrap
-from elmband.calibrate import OutputScores, ScoreBins, output_scores, score_bins
+from elmband.calibrate import OutputScores, ScoreBins, row_scores, score_bins
 from elmband.covariance import (
     Meat,
     jackknife,
@@ -202,8 +202,7 @@ class SquaredNoise:
         xp = namespace(whole.Y)
         e, variance = (xp.concat(list(parts), axis=0) for parts in zip(*pieces, strict=True))
         s = xp.ones_like(e[:, 0]) if whole.s is None else whole.s
-        outputs = range(e.shape[1])
-        return tuple(output_scores(e[:, j], [variance[:, j]] * 3, s) for j in outputs)
+        return row_scores(e, [variance] * 3, s).outputs()
 
 
 def _warn_interpolating(rest: Array) -> None:
