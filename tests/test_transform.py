@@ -181,7 +181,7 @@ def test_outputs_may_rise_and_fall_on_their_own():
         (("logit", 5, 5), [1, 2], "two finite numbers, the lower first; got 5 and 5"),
         (("logit", "a", 5), [1, 2], "two finite numbers, the lower first; got 'a' and 5"),
         (("logit", 0, np.inf), [1, 2], "two finite numbers, the lower first; got 0 and inf"),
-        ("sqrt", [1, 2], r"target_transform must be None, 'log', .* got 'sqrt'"),
+        ("sqrt", [1, 2], r"target_transform must be 'auto', None, 'log', .* got 'sqrt'"),
         ((np.log,), [1, 2], "pair of functions"),
         ((np.log, "exp"), [1, 2], "pair of functions"),
         (3.0, [1, 2], "pair of functions .* got 3.0"),

@@ -29,4 +29,4 @@ __all__ = [
     "scan",
 ]
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0.dev1"

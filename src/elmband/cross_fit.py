@@ -26,6 +26,7 @@ from elmband.predictive import NoiseSettings, fit_predictive
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling
 from elmband.targets import Support
+from elmband.transform import Identity
 
 # Up to the first number of rows scores are those of rows held out, from the second on those in
 # closed form.
@@ -100,7 +101,9 @@ def _held_out(
     stack = fit_stack(sub, recipe.specs, recipe.rule, recipe.most)
     model = fit_predictive(sub, stack, recipe.noise).predictive
     held_out = taken(rows, np.flatnonzero(here))
-    parts = model.parts(held_out.X, 0.0).supported(Support.of(scaled.ends, scaled.targets))
+    parts = model.parts(held_out.X, 0.0).supported(
+        Support.of(scaled.ends, scaled.targets, Identity())
+    )
     return _scores(parts, scaled.targets, held_out)
 
 

@@ -30,7 +30,8 @@ class MeanModel:
 
     `rows` have standardised targets, and weights that were divided by `weight`, their mean; `sums`
     is None in the dual form; `eps` is the rounding unit of the products. `hidden` and `features`
-    are those of the selected neurons, and `selection` is None where all are kept.
+    are those of the selected neurons, and `selection` is None where all are kept. `ends` are the
+    least and the greatest targets, where known.
     """
 
     rows: Rows
@@ -44,6 +45,7 @@ class MeanModel:
     selection: Selection | None = None
     constant: tuple[bool, ...] = ()
     weight: float = 1.0
+    ends: Extent | None = None
 
     def some_rows(self, seed: int) -> Chunk:
         """Return rows that can be left out: a sample of many, but all of them in the dual form."""
@@ -96,7 +98,7 @@ def fit_mean(
     selection: SelectionMethod | None = None,
 ) -> MeanModel:
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
-    rows, inputs, targets, constant, weight, _ = standardised(raw, dtype)
+    rows, inputs, targets, constant, weight, ends = standardised(raw, dtype)
     rule = in_mean_weights(rule, weight)
     hidden = draw_hidden(raw, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.like, dtype)
@@ -111,7 +113,7 @@ def fit_mean(
         hidden = keep(hidden, chosen.neurons)
     layer = problem.solve_dual(rule) if sums is None else problem.solve(rule, sums)
     return MeanModel(
-        rows, inputs, targets, hidden, features, sums, layer, eps, chosen, constant, weight
+        rows, inputs, targets, hidden, features, sums, layer, eps, chosen, constant, weight, ends
     )
 
 

@@ -15,8 +15,11 @@ import numpy as np
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.left_out import LeftOut
 from elmband.scaling import Extent, Scaling
+from elmband.transform import Transform
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+# Numbers of every output, as estimators keep them.
+Columns: TypeAlias = tuple[tuple[float, ...], ...]
 RangeChoice: TypeAlias = tuple[float | None, float | None] | str | None
 
 # Rows from which on a range is believed: of fewer, all may be positive by chance.
@@ -31,20 +34,29 @@ _POINTS = 40
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The least and the greatest standardised training target of every output, each (m,)."""
+    """The least and the greatest standardised training target of every output, each (m,).
+
+    Means go beyond them by a share `margin` (m,) of their distance.
+    """
 
     low: Floats
     high: Floats
+    margin: Floats
 
     @classmethod
-    def of(cls, ends: Extent, targets: Scaling) -> Self:
-        """Standardise the ends of training targets."""
-        both = (targets(double(end)[None, :]) for end in (ends.low, ends.high))
-        return cls(*(to_numpy(double(end))[0] for end in both))
+    def of(cls, ends: Extent, targets: Scaling, transform: Transform) -> Self:
+        """Standardise the ends of training targets, transformed ones."""
+        low, high = (double(end)[None, :] for end in (ends.low, ends.high))
+        step = _MEAN_BEYOND * (high - low)
+        # Past the end of its range a transform leads to infinity.
+        finite = (to_numpy(transform.inverse(end)) for end in (low - step, high + step))
+        margin = np.where(np.all([np.isfinite(end[0]) for end in finite], axis=0), _MEAN_BEYOND, 0)
+        least, greatest = (to_numpy(double(targets(end)))[0] for end in (low, high))
+        return cls(least, greatest, margin)
 
     def means(self, mean: Array) -> Array:
         """Return means (n, m) that do not go far beyond the training targets."""
-        return self._within(mean, _MEAN_BEYOND)
+        return self._within(mean, self.margin)
 
     def bounds(self, bound: Array) -> Array:
         """Return bounds (n, m) of transformed targets whose inverse is no absurd number.
@@ -54,12 +66,12 @@ class Support:
         xp = namespace(bound)
         return xp.where(xp.isinf(bound), bound, self._within(bound, _BOUND_BEYOND))
 
-    def _within(self, values: Array, share: float) -> Array:
+    def _within(self, values: Array, share: Any) -> Array:
         low, high = (place(end, values, values.dtype) for end in self.limits(share))
         xp = namespace(values)
         return xp.minimum(xp.maximum(values, low), high)
 
-    def limits(self, share: float) -> tuple[Floats, Floats]:
+    def limits(self, share: Any) -> tuple[Floats, Floats]:
         """Return both ends, moved outwards by a share of their distance."""
         step = share * (self.high - self.low)
         return self.low - step, self.high + step
@@ -67,7 +79,7 @@ class Support:
     @property
     def mean_limits(self) -> tuple[Floats, Floats]:
         """Where means end."""
-        return self.limits(_MEAN_BEYOND)
+        return self.limits(self.margin)
 
     @property
     def bound_limits(self) -> tuple[Floats, Floats]:
@@ -75,8 +87,8 @@ class Support:
         return self.limits(_BOUND_BEYOND)
 
 
-def smearing_points(left: LeftOut) -> Floats:
-    """Return equally likely errors of rows left out, for every output, (m, number of points)."""
+def smearing_points(left: LeftOut) -> Columns:
+    """Return equally likely errors of rows left out, for every output."""
     errors, s = to_numpy(double(left.error)), to_numpy(double(left.weights))
     shares = (np.arange(_POINTS) + 0.5) / _POINTS
     columns = []
@@ -85,30 +97,31 @@ def smearing_points(left: LeftOut) -> Floats:
         cumulated = np.cumsum(s[order])
         places = np.searchsorted(cumulated, shares * cumulated[-1])
         columns.append(column[order][np.minimum(places, len(column) - 1)])
-    return np.stack(columns)
+    return tuple(tuple(column.tolist()) for column in columns)
 
 
-def found_range(ends: Extent, n_rows: int) -> Floats:
-    """Return the range that targets of every output cannot leave as it seems, (2, m).
+def found_range(ends: Extent, n_rows: int) -> Columns:
+    """Return the range (low, high) that targets of every output cannot leave as it seems.
 
     >>> ends = Extent(np.array([5.0, 0.1, -2.0]), np.array([900.0, 0.8, 3.0]))
-    >>> found_range(ends, 100).T.tolist()
-    [[0.0, inf], [0.0, 1.0], [-inf, inf]]
+    >>> found_range(ends, 100)
+    ((0.0, inf), (0.0, 1.0), (-inf, inf))
     """
     low, high = (to_numpy(double(end)) for end in (ends.low, ends.high))
     if n_rows < LEAST_ROWS:
-        return np.array([np.full_like(low, -np.inf), np.full_like(high, np.inf)])
+        return ((-math.inf, math.inf),) * len(low)
     # Transformed back, a share of one may have been rounded.
     share = (low >= 0) & (high <= 1 + 1e-9)
     least = np.where(low >= 0, 0.0, -np.inf)
     greatest = np.where(share, 1.0, np.where(high <= 0, 0.0, np.inf))
     # Targets that are all zero tell nothing.
     some = high > low
-    return np.array([np.where(some, least, -np.inf), np.where(some, greatest, np.inf)])
+    least, greatest = np.where(some, least, -np.inf), np.where(some, greatest, np.inf)
+    return tuple(zip(least.tolist(), greatest.tolist(), strict=True))
 
 
-def given_range(choice: Any, n_outputs: int) -> Floats:
-    """Check a range that a user gave, (2, m): None at an end where there is none."""
+def given_range(choice: Any, n_outputs: int) -> Columns:
+    """Check a range that a user gave, with None at an end where there is none."""
     ends = list(choice) if isinstance(choice, tuple | list) else []
     numbers = [_end(end, side) for end, side in zip(ends, (-math.inf, math.inf), strict=False)]
     if len(ends) != 2 or None in numbers or not numbers[0] < numbers[1]:  # type: ignore[operator]
@@ -116,7 +129,7 @@ def given_range(choice: Any, n_outputs: int) -> Floats:
             "target_range must be 'auto', None or a pair (low, high) of numbers, the lower first, "
             f"with None where there is no end, such as (0, None); got {choice!r}."
         )
-    return np.array([[end] * n_outputs for end in numbers], dtype=np.float64)
+    return ((numbers[0], numbers[1]),) * n_outputs  # type: ignore[return-value]
 
 
 def _end(end: Any, none: float) -> float | None:
@@ -126,14 +139,14 @@ def _end(end: Any, none: float) -> float | None:
     return float(end) if number else None
 
 
-def told_range(ends: Floats) -> str:
+def told_range(ends: Columns) -> str:
     """Say in a few words what range targets stay in; nothing where there is none.
 
-    >>> told_range(np.array([[0.0], [np.inf]]))
+    >>> told_range(((0.0, math.inf),))
     'at or above 0'
     """
     parts = []
-    for low, high in ends.T.tolist():
+    for low, high in ends:
         if math.isinf(low) and math.isinf(high):
             parts.append("anywhere")
         elif math.isinf(high):

@@ -22,7 +22,7 @@ from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
 KINDS: Kinds = {
     **{kind: {} for kind in ENCODER_KINDS},
     Grown: {},
-    Support: dict.fromkeys(("low", "high"), "m"),
+    Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
     Thresholds: {},
     Usual: {},

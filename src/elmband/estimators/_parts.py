@@ -91,7 +91,7 @@ class IntervalParts(GrowingModel):
         self._check_fresh()
         if self._predictive is not None:
             return self._predictive.parts(X, z).supported(self._support).bounded_by_nothing()
-        return self._squared_parts(X, z).bounded_by_nothing()
+        return self._squared_parts(X, z).supported(self._support).bounded_by_nothing()
 
     def _totals(self, X: Array) -> Parts:
         """Return the same where only the whole variance is asked for."""
@@ -99,7 +99,8 @@ class IntervalParts(GrowingModel):
         if self._noise is None:
             return self._parts(X)
         H = self._features.apply(X)
-        return Parts.alike(self._layer_mean(H), self._noise.total(X, H)).bounded_by_nothing()
+        parts = Parts.alike(double(self._layer_mean(H)), self._noise.total(X, H))
+        return parts.supported(self._support).bounded_by_nothing()
 
     def _noise_and_model(self, X: Array) -> tuple[Array, Array, Array]:
         """Return mean, noise and what the models do not know: the variances of both in one."""

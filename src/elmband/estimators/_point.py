@@ -63,7 +63,7 @@ from elmband.progress import Verbose
 from elmband.rows import Rows
 from elmband.scaling import Extent
 from elmband.stream import Scan
-from elmband.targets import Floats, RangeChoice, Support, found_range, given_range, smearing_points
+from elmband.targets import Columns, RangeChoice, Support, found_range, given_range, smearing_points
 from elmband.transform import Identity, TransformChoice
 
 _OF_ONE_LAYER = (
@@ -85,11 +85,11 @@ class PointModel(TrainingModel):
 
     # The single layer with the sums of its rows, which can be added to.
     _grown: Grown | None = None
-    # What training targets say of others: how far means go, and the range of all, (2, n_outputs).
+    # What training targets say of others: how far means go, and the range of every output.
     _support: Support | None = None
-    _range: Floats | None = None
-    # Equally likely errors of rows left out, (n_outputs, n_points), where targets are transformed.
-    _smearing: Floats | None = None
+    _range: Columns | None = None
+    # Equally likely errors of rows left out, where targets are transformed.
+    _smearing: Columns | None = None
 
     def __init__(
         self,
@@ -265,7 +265,10 @@ class PointModel(TrainingModel):
 
     def _set_layer(self, mean: MeanModel) -> None:
         self.__dict__.pop("members_", None)
+        # Without a transform a single layer is least squares, and nothing else.
         self._support = None
+        if mean.ends is not None and not isinstance(self.target_transform_, Identity):
+            self._support = Support.of(mean.ends, mean.targets, self.target_transform_)
         self._range = self._asked_range(int(mean.targets.mean.shape[0]))
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
@@ -301,13 +304,13 @@ class PointModel(TrainingModel):
         self._range, self._support = self._asked_range(int(ends.low.shape[0])), None
         if is_classifier(self):
             return
-        self._support = Support.of(ends, self._targets)
+        self._support = Support.of(ends, self._targets, self.target_transform_)
         if self.target_range == "auto" and self.target_transform == "auto":
             inverse = self.target_transform_.inverse
             ends = Extent(*(inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
             self._range = found_range(ends, n_rows)
 
-    def _asked_range(self, n_outputs: int) -> Floats | None:
+    def _asked_range(self, n_outputs: int) -> Columns | None:
         """Return the range that was given, None where none was."""
         if self.target_range is None or self.target_range == "auto":
             return None
@@ -317,12 +320,7 @@ class PointModel(TrainingModel):
     def target_range_(self) -> Any:
         """The range that predictions and bounds stay in, (low, high), or one for each output."""
         check_is_fitted(self)
-        if self._range is None:
-            shape = (2, int(self._targets.mean.shape[0]))
-            ends = np.stack([np.full(shape[1:], end) for end in (-np.inf, np.inf)])
-        else:
-            ends = self._range
-        pairs = [tuple(pair) for pair in ends.T.tolist()]
+        pairs = self._range or ((-math.inf, math.inf),) * int(self._targets.mean.shape[0])
         return pairs[0] if self._single_output else pairs
 
     @property
@@ -375,7 +373,7 @@ class PointModel(TrainingModel):
             values = self._support.bounds(values)
         Y = self.target_transform_.inverse(values * scale + centre)
         if self._range is not None:
-            low, high = (place(end, Y) for end in self._range)
+            low, high = (place(end, Y) for end in zip(*self._range, strict=True))
             Y = namespace(Y).minimum(namespace(Y).maximum(Y, low), high)
         dtype = self._result_dtype(X)
         if identity:

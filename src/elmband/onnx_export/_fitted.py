@@ -16,7 +16,7 @@ from elmband.noise.squared import SquaredNoise
 from elmband.predictive import MeanStack, Predictive
 from elmband.probability import Probability
 from elmband.scaling import Scaling
-from elmband.targets import Floats, Support
+from elmband.targets import Columns, Support
 from elmband.transform import Transform
 
 
@@ -37,8 +37,8 @@ class Fitted:
     targets: Scaling
     transform: Transform
     support: Support | None
-    range: Floats | None
-    smearing: Floats | None
+    range: Columns | None
+    smearing: Columns | None
     stack: MeanStack | None
     features: FeatureMap | None
     coef: Array | None

@@ -26,7 +26,9 @@ def in_units(T: Tensor, fitted: Fitted) -> Tensor:
         infinite = T.apply("IsInf", dtype=np.dtype(np.bool_))
         T = where(infinite, T, _between_ends(T, *fitted.support.bound_limits))
     Y = _inverse(fitted.transform, T * scale + centre)
-    return (Y if fitted.range is None else _between_ends(Y, *fitted.range)).to(fitted.dtype)
+    return (Y if fitted.range is None else _between_ends(Y, *zip(*fitted.range, strict=True))).to(
+        fitted.dtype
+    )
 
 
 def supported(mean: Tensor, fitted: Fitted) -> Tensor:
@@ -48,7 +50,7 @@ def point_mean(mean: Tensor, fitted: Fitted) -> Tensor:
     """Return the mean of y of a model without intervals."""
     if fitted.smearing is None:
         return in_units(supported(mean, fitted), fitted)
-    return averaged(mean.to(DOUBLE), list(fitted.smearing.T), fitted)
+    return averaged(mean.to(DOUBLE), map(np.array, zip(*fitted.smearing, strict=True)), fitted)
 
 
 def _between_ends(T: Tensor, low: Any, high: Any) -> Tensor:
