@@ -380,5 +380,6 @@ def test_pickle_round_trip():
         ELMIntervalRegressor(20, target_transform=("logit", -1e3, 1e3), noise="squared"),
     ]
 )
+@pytest.mark.filterwarnings("ignore:.*different rows are too few")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -55,13 +55,16 @@ class IntervalParts(GrowingModel):
         """Learn nothing more: scores of rows left out tell how targets lie about means."""
 
     def _means(self, X: Array) -> Array:
-        if isinstance(self.target_transform_, Identity):
+        if isinstance(self.target_transform_, Identity) or self._support is None:
             return super()._means(X)
         return self._shaped(self._mean_in_units(self._totals(X), X))
 
     def _mean_in_units(self, parts: Parts, X: Array) -> Array:
-        """Return the mean of y, (n, m); of transformed targets it is taken over their scores."""
-        if isinstance(self.target_transform_, Identity):
+        """Return the mean of y, (n, m); of transformed targets it is taken over their scores.
+
+        Models of an earlier version have no support, and go on to predict medians there.
+        """
+        if isinstance(self.target_transform_, Identity) or self._support is None:
             return self._in_units(parts.mean, X)
         outputs = range(int(self._targets.mean.shape[0]))
         mean = double(parts.mean)

@@ -46,7 +46,7 @@ def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
 
 def _mean(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:
     """Return the mean of y; of transformed targets it is taken over their scores."""
-    if isinstance(fitted.transform, Identity):
+    if isinstance(fitted.transform, Identity) or fitted.support is None:
         return in_units(mean, fitted)
     assert fitted.calibration is not None
     scores = np.array([fitted.calibration.points(j) for j in range(fitted.n_outputs)])
