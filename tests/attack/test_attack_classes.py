@@ -53,8 +53,8 @@ def _check_probabilities(name, seeds, factor=1.0):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_probabilities_of_a_few_draws_are_about_frequencies(name):
-    """Twice the tolerances, as the mean of two fits varies more than that of twelve."""
-    _check_probabilities(name, range(FEW), 2.0)
+    """Thrice the tolerances: the mean of two fits varies 2.5 times as much as that of twelve."""
+    _check_probabilities(name, range(FEW), 3.0)
 
 
 @pytest.mark.slow
