@@ -197,6 +197,7 @@ def test_order_of_rows_does_not_matter(metric, data, seed):
     np.testing.assert_allclose(moved, metric(y, interval), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @every_metric
 @given(data=data(outputs=(3,)))
 def test_outputs_are_averaged_with_equal_weights(metric, data):

@@ -189,6 +189,7 @@ def originals(tmp_path_factory):
     return lambda name: parts(zoo.fitted(name).save(folder / "model"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:.*calibration rows:UserWarning")
 @pytest.mark.parametrize(
     "name",
@@ -468,6 +469,7 @@ print(found)
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_run_imported_or_written(originals, tmp_path):
     """Python itself tells of everything that is."""
     paths = [forge(tmp_path / "whole", *originals("layer"))]

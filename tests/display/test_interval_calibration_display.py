@@ -357,6 +357,7 @@ def test_wrong_curves(arguments, sentence):
         IntervalCalibrationDisplay(*arguments)
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_touched():
     code = """
 import sys

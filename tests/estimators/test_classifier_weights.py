@@ -44,6 +44,7 @@ def model_of(kind, mode, **more):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [None, S], ids=["plain", "weighted"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_weight_of_a_class_is_that_of_its_rows(mode, s):

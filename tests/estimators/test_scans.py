@@ -234,6 +234,7 @@ print(peak())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     peaks = []

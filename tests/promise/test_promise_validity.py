@@ -92,6 +92,7 @@ def test_rows_of_one_photo_break_promises_of_rows_but_not_of_groups():
     assert by_groups / 300 <= at_most(0.1, 300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["error", "fpr", "fdr"])
 def test_promises_of_groups_hold_with_rates_of_every_size(kind):
     """Groups of 1 to 12 rows have error rates of their own, 0.1 on average for any score."""
