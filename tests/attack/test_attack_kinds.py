@@ -5,7 +5,8 @@ import pytest
 from judged import judged
 from kinds import KINDS
 
-SEEDS = 16
+# By the number of training rows: the fewer, the more draws vary.
+SEEDS = {300: 16, 100: 40, 30: 60}
 FEW = 3
 QUICK = [
     "cauchy inputs",
@@ -28,6 +29,9 @@ USEFUL = 1.1
 # A mean of least squares is dragged by outliers, quantiles of all targets are not; and thirty rows
 # that tell nothing cost something.
 LESS_USEFUL = {"outliers": 2.0, "30 rows, nothing": 1.3, "30 prices": 1.3}
+# Conformal intervals of a single fit have a coverage with the distribution Beta(0.9 n, 0.1 n),
+# which is below these with a probability of less than 1e-4.
+LOWEST = {300: 0.81, 100: 0.75, 30: 0.6}
 # New rows are like old ones: more than twenty times the range of all targets is no interval.
 WIDEST = 20
 
@@ -46,11 +50,17 @@ def coverage_complaints(kind, found, slack=0.0):
     return complaints
 
 
+def worst_complaints(kind, found):
+    """Return in sentences what is wrong with the worst of many fits."""
+    lowest = min(f.coverage for f in found)
+    return _outside("coverage of the worst draw", lowest, (LOWEST[kind.n], 1.0), 0.0)
+
+
 def bound_complaints(kind, found):
     """Return in sentences what is wrong with single bounds."""
     complaints = [] if all(f.finite for f in found) else ["a mean or a bound is not finite"]
     widest = max(f.widest for f in found)
-    if not widest <= WIDEST:
+    if not (widest <= WIDEST or kind.far):
         complaints.append(f"an interval is {widest:.3g} times as wide as the range of targets")
     negative = max(f.negative for f in found)
     if kind.nonnegative and negative > 0:
@@ -68,10 +78,11 @@ def test_a_few_draws_are_covered_about_as_they_should(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_draws_are_covered_as_they_should_on_average(name):
-    """Sixteen draws: the standard error of their mean is 0.5 points, 1.5 with 30 rows."""
+    """The standard error of the mean is 0.5 points with 300 rows, 1 to 2 with fewer."""
     kind = KINDS[name]
-    found = [judged(kind, seed) for seed in range(100, 100 + SEEDS)]
-    complaints = coverage_complaints(kind, found) + bound_complaints(kind, found)
+    found = [judged(kind, seed) for seed in range(100, 100 + SEEDS[kind.n])]
+    complaints = coverage_complaints(kind, found) + worst_complaints(kind, found)
+    complaints += bound_complaints(kind, found)
     score, limit = np.mean([f.relative_score for f in found]), LESS_USEFUL.get(name, USEFUL)
     if not score <= limit:
         complaints.append(f"one interval for all rows is better: {score:.2f} is over {limit}")
