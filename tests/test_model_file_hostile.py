@@ -55,6 +55,7 @@ def test_a_file_with_something_more(tiny, tmp_path):
     refused(tmp_path / "model", content + content)
 
 
+@pytest.mark.slow
 def test_every_byte_counts(tiny, tmp_path):
     """A change is found, or it is one of blanks between words, which changes nothing."""
     content, expected = tiny

@@ -30,7 +30,7 @@ USEFUL = 1.1
 # that tell nothing cost something.
 LESS_USEFUL = {"outliers": 2.0, "30 rows, nothing": 1.3, "30 prices": 1.3}
 # Conformal intervals of a single fit have a coverage with the distribution Beta(0.9 n, 0.1 n),
-# which is below .81, .75 and .6 with a probability of less than 1e-4; that of 2,000 test rows is off
+# which is below .81, .75 and .6 with a probability of less than 1e-4; of 2,000 test rows it is off
 # by up to 2 points more.
 LOWEST = {300: 0.79, 100: 0.73, 30: 0.58}
 # New rows are like old ones: more than twenty times the range of all targets is no interval.

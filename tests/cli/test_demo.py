@@ -225,6 +225,7 @@ def test_read_only_folder_is_found_before_training(tmp_path, monkeypatch, capsys
     assert printed.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_missing_matplotlib_still_prints_the_tables(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     arguments = ("demo", "--rows", 30, "-o", tmp_path / "figure.png")
@@ -235,6 +236,7 @@ def test_missing_matplotlib_still_prints_the_tables(tmp_path, monkeypatch, capsy
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_failed_write_leaves_the_old_figure_and_nothing_else(tmp_path, monkeypatch, capsys):
     class Broken:
         def savefig(self, file, **_):

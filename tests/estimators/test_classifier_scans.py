@@ -56,6 +56,7 @@ def same(model, other, rtol=1e-8):
         np.testing.assert_allclose(getattr(model, method)(new), expected, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["npy", "parquet"])
 @pytest.mark.parametrize("name", TARGETS)
 def test_few_rows_are_loaded_and_give_what_arrays_give(tmp_path, name, end):

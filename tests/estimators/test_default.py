@@ -88,6 +88,7 @@ def test_weights_are_counts_for_the_calibration_too():
     np.testing.assert_allclose(fitted.calibrate(X[rows], Y[rows]).predict_interval(NEW), weighted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 def test_more_rows_than_candidates_are_compared_on(estimator):
     """Members are chosen on a sample of rows; it must not depend on the order of rows."""
@@ -411,6 +412,7 @@ def mean_scores(draw, options, n, seeds):
     return np.mean(scores[::2]), np.mean(scores[1::2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "n", "seeds"), [({"n_neurons": 30}, 1000, 4), ({}, 500, 3)], ids=["layer", "auto"]
 )
