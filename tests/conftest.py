@@ -27,6 +27,10 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_JAX = importlib.util.find_spec("jax") is not None
 # By the name of the mark.
 ENGINES = {"ray": ("ray", "Ray"), "spark": ("pyspark", "Spark")}
+# JAX compiles for every shape anew, seconds each time: in the inner loop it runs in these only.
+QUICK_ON_JAX = {"test_classes.py", "test_metrics_selective_inputs.py"}
+# Workers take seconds to start, and figures of the paper to compute.
+SLOW_FIXTURES = {"client", "cluster", "executor", "paper"}
 
 
 @functools.cache
@@ -44,8 +48,17 @@ def pytest_addoption(parser):
     )
 
 
+def is_slow(item):
+    on_jax = item.get_closest_marker("jax") and item.path.name not in QUICK_ON_JAX
+    return on_jax or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+
+
+# Before pytest deselects by marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
+        if is_slow(item):
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("torch") and not HAS_TORCH:
             item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
         elif item.get_closest_marker("jax") and not HAS_JAX:

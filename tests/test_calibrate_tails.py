@@ -160,6 +160,7 @@ def test_ends_are_nested_and_never_cross(kind, scores, e, levels):
     assert ends[:, 0].max() <= ends[:, 1].min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.02, 0.2])
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("scores", [kept, binned])

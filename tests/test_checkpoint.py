@@ -112,6 +112,7 @@ np.save(out + ".seed.npy", model._seed)
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_gone_on_from_to_the_same_bits(tmp_path):
     """SIGKILL leaves no time to tidy up; the random seed is that of the first attempt."""
     path, folder, out = (str(tmp_path / name) for name in ("rows.npy", "kept", "out.npy"))
@@ -275,6 +276,7 @@ def _function(_):
     return lambda: scan(pieces, chunk_size=50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"noise": "squared"}, {"noise": "squared", "alpha": 1.0}])
 @pytest.mark.parametrize("opened", [_csv, _arrow_stream, _function])
 def test_rows_that_only_reading_can_count_are_gone_on_with(tmp_path, monkeypatch, opened, options):

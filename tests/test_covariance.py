@@ -135,6 +135,7 @@ def test_quadratic_form_is_never_negative():
     assert quadratic_form(H, -np.eye(L)[None]).max() == 0
 
 
+@pytest.mark.slow
 def test_it_is_the_variance_of_the_weights_under_unequal_noise():
     """Against simulation: 4,000 draws of noise on the same rows, tolerance 15 %."""
     noise = 0.1 + np.abs(H[:, 2])

@@ -63,6 +63,7 @@ def test_rows_that_do_not_fit_travel_in_every_pass(where, monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", DEVICES)
 def test_scans_are_moved_chunk_by_chunk(where, tmp_path):
     # Too many rows to be kept.

@@ -102,6 +102,7 @@ def test_slices_cover_all_rows_in_nearly_equal_parts(n, size):
         assert 1 <= min(lengths) <= max(lengths) <= min(size, min(lengths) + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="No affinity on this system.")
 def test_no_more_threads_than_cores_that_may_be_used():
     """A container or a batch job often has some of the cores of a machine only."""

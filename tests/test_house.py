@@ -77,7 +77,11 @@ ROOMS = [
 
 @pytest.mark.parametrize(
     "command",
-    [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]],
+    [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        pytest.param(["mypy"], marks=pytest.mark.slow),
+    ],
     ids=["lint", "formatting", "types"],
 )
 def test_tools_find_nothing(command):

@@ -91,6 +91,7 @@ def test_nothing_is_kept_for_a_single_pass(alpha):
     assert abs(peak(model, 1024) - peak(model, 0)) < 4e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

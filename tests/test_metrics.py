@@ -176,6 +176,7 @@ def test_coverage_by_width_agrees_with_a_sorted_list(n_bins):
     assert result.groups.tolist() == list(range(n_bins))
 
 
+@pytest.mark.slow
 @every_metric
 @given(data=data(), weights=st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_integer_weights_repeat_rows_and_zero_removes_them(metric, data, weights):
@@ -188,6 +189,7 @@ def test_integer_weights_repeat_rows_and_zero_removes_them(metric, data, weights
     np.testing.assert_allclose(weighted, metric(y[again], interval[again]), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @every_metric
 @given(data=data(), seed=st.integers(0, 99))
 def test_order_of_rows_does_not_matter(metric, data, seed):
@@ -197,6 +199,7 @@ def test_order_of_rows_does_not_matter(metric, data, seed):
     np.testing.assert_allclose(moved, metric(y, interval), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @every_metric
 @given(data=data(outputs=(3,)))
 def test_outputs_are_averaged_with_equal_weights(metric, data):

@@ -176,6 +176,7 @@ def test_true_positives_of_the_largest_part_with_few_false_ones(rows, bound):
     agree(ours, share(max(few, default=0), parts[-1]["pos"]))
 
 
+@pytest.mark.slow
 @given(ROWS)
 def test_the_summary_answers_as_many_rows_as_asked(rows):
     y, p, c, w = columns(rows)

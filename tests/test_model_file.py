@@ -143,6 +143,7 @@ def blocks(value, known):
 
 
 # Words of any length have no memory of their own.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(zoo.MODELS.keys() - {"objects", "names of features"}))
 def test_files_hold_every_array_once(saved, name):
     known = {}

@@ -55,6 +55,7 @@ def test_a_file_with_something_more(tiny, tmp_path):
     refused(tmp_path / "model", content + content)
 
 
+@pytest.mark.slow
 def test_every_byte_counts(tiny, tmp_path):
     """A change is found, or it is one of blanks between words, which changes nothing."""
     content, expected = tiny
@@ -189,6 +190,7 @@ def originals(tmp_path_factory):
     return lambda name: parts(zoo.fitted(name).save(folder / "model"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:.*calibration rows:UserWarning")
 @pytest.mark.parametrize(
     "name",
@@ -468,6 +470,7 @@ print(found)
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_run_imported_or_written(originals, tmp_path):
     """Python itself tells of everything that is."""
     paths = [forge(tmp_path / "whole", *originals("layer"))]

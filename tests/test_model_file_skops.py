@@ -15,6 +15,7 @@ def type_name(model):
     return f"{type(model).__module__}.{type(model).__qualname__}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", zoo.MODELS)
 def test_skops_has_to_trust_the_class_of_the_model_and_nothing_else(name):
     """It trusts scikit-learn's own classes only, and no other library can add to these."""

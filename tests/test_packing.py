@@ -45,6 +45,7 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(PLAIN)
 def test_plain_values_come_back(value):
     found = again(value)

@@ -58,6 +58,7 @@ def test_no_other_numbers_are_more_likely(seed):
         assert loss <= other.fun + 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("true", [(3.0, -8.0), (6.0, 5.0), (0.5, 0.0)], ids=str)
 @pytest.mark.parametrize("k", [2, 4])
 def test_a_known_truth_is_found_again(true, k):

@@ -7,7 +7,7 @@ import pytest
 from elmband.metrics import nmpiw, picp
 from published import published
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 PLANT_INPUTS = [
     "gas_flow",

@@ -252,6 +252,7 @@ def assert_alike(ones, others, rtol=1e-7, factor=1):
 FOLDS = RNG.integers(0, 3, size=N)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 70), st.randoms(use_true_random=False))
 def test_chunks_and_order_of_rows_do_not_matter(chunk_size, random):
     order = np.arange(N)

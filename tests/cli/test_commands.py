@@ -10,6 +10,8 @@ from running import run
 
 from elmband import load
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 

@@ -8,7 +8,7 @@ import pytest
 from running import run
 
 pytest.importorskip("pyarrow")
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 
 def test_plasma(data_folder, tmp_path):

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from running import COMMAND, ENVIRONMENT, in_shell
 
+pytestmark = pytest.mark.slow
+
 
 def completed(words, shell):
     """Return what a shell is told at the end of a line."""

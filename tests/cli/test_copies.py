@@ -44,6 +44,7 @@ def cells(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_cells_are_copied_from_csv_to_csv_as_they_are_written(strange, tmp_path):
     out = tmp_path / "p.csv"
     run("predict", "m.safetensors", "t.csv", "--keep-all", "-o", out, cwd=strange)
@@ -51,6 +52,7 @@ def test_cells_are_copied_from_csv_to_csv_as_they_are_written(strange, tmp_path)
         assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_triage_copies_in_the_same_way(strange, tmp_path):
     outputs = tmp_path / "a.csv", tmp_path / "b.csv"
     run("triage", "m.safetensors", "t.csv", "-o", outputs[0], "--review", outputs[1],
@@ -61,6 +63,7 @@ def test_triage_copies_in_the_same_way(strange, tmp_path):
     assert all(map(cells, outputs))
 
 
+@pytest.mark.slow
 def test_what_is_missing_for_a_copy_is_not_so_for_the_model(strange, tmp_path):
     """The model sees text as it did in training, whatever columns are copied and where to."""
     outs = [tmp_path / name for name in ("all.csv", "none.csv", "all.parquet")]
@@ -74,6 +77,7 @@ def test_what_is_missing_for_a_copy_is_not_so_for_the_model(strange, tmp_path):
         assert read(out)["mean"].to_list() == pytest.approx(list(wanted), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_tables_with_types_keep_words_and_miss_what_is_empty(strange, tmp_path):
     out = tmp_path / "p.parquet"
     run("predict", "m.safetensors", "t.csv", "--keep-all", "-o", out, cwd=strange)
@@ -83,6 +87,7 @@ def test_tables_with_types_keep_words_and_miss_what_is_empty(strange, tmp_path):
     assert table["price"].to_pylist()[0] == 1.5
 
 
+@pytest.mark.slow
 def test_what_csv_cannot_hold_is_named(folder, tmp_path):
     table = parquet.read_table(folder / "patients.parquet")
     lists = pa.array([[1, 2]] * len(table))

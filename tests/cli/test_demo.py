@@ -75,12 +75,14 @@ def finished(tmp_path_factory, no_terminal):  # noqa: ARG001 (must come first)
     return run("demo", "--rows", "400", folder=folder), folder
 
 
+@pytest.mark.slow
 def test_demo_succeeds_quietly(finished):
     result, _ = finished
     assert result.returncode == 0
     assert not result.stderr
 
 
+@pytest.mark.slow
 def test_demo_writes_one_png_and_says_where(finished):
     result, folder = finished
     (path,) = folder.iterdir()
@@ -94,6 +96,7 @@ def test_demo_writes_one_png_and_says_where(finished):
     assert str(path.resolve()) in result.stdout
 
 
+@pytest.mark.slow
 def test_tables_fit_80_columns_and_have_no_escape_codes(finished):
     result, folder = finished
     table = result.stdout.replace(str(folder.resolve()), "")
@@ -101,6 +104,7 @@ def test_tables_fit_80_columns_and_have_no_escape_codes(finished):
     assert "\x1b" not in result.stdout
 
 
+@pytest.mark.slow
 def test_tables_name_data_level_and_grouping(finished):
     words = sentence(finished[0].stdout)
     assert "Artificial data, 400 training rows: intervals at nominal 95 %" in words
@@ -109,6 +113,7 @@ def test_tables_name_data_level_and_grouping(finished):
     assert "111 test rows; noisiest and quietest fifth by predicted variance." in words
 
 
+@pytest.mark.slow
 def test_per_sample_intervals_win_on_artificial_data(finished):
     artificial, diabetes = tables(finished[0].stdout)
     assert artificial["per-sample"]["score"] < 0.9 * artificial["uniform"]["score"]
@@ -122,6 +127,7 @@ def test_per_sample_intervals_win_on_artificial_data(finished):
         assert all(row["seconds"] > 0 for row in table.values())
 
 
+@pytest.mark.slow
 def test_uniform_row_by_hand(finished):
     data = make_heteroscedastic(2400, random_state=0)
     X, y, X_test, y_test = data.X[:400], data.y[:400], data.X[400:], data.y[400:]
@@ -139,6 +145,7 @@ def test_uniform_row_by_hand(finished):
     assert row["noisiest"] == pytest.approx(100 * np.mean(error[order[-400:]] <= half), abs=0.05)
 
 
+@pytest.mark.slow
 def test_options_reach_the_computation(tmp_path):
     arguments = ("--rows", 40, "--confidence-level", 0.8, "-o", tmp_path / "a.PNG")
     first = invoke(*arguments, "--seed", 1)
@@ -154,12 +161,14 @@ def test_options_reach_the_computation(tmp_path):
     assert scores[0] == scores[1] != scores[2]
 
 
+@pytest.mark.slow
 def test_fewest_rows(tmp_path):
     result = invoke("--rows", 30, "-o", tmp_path / "few.png")
     assert result.exit_code == 0
     assert (tmp_path / "few.png").exists()
 
 
+@pytest.mark.slow
 def test_an_earlier_figure_is_replaced(tmp_path):
     path = tmp_path / "figure.png"
     path.write_bytes(b"old")
@@ -188,6 +197,7 @@ def test_wrong_usage_is_one_sentence_and_exit_2(arguments, words, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_missing_folder_is_one_sentence_and_exit_1(tmp_path):
     result = run("demo", "-o", "nowhere/figure.png", folder=tmp_path)
     assert result.returncode == 1
@@ -215,6 +225,7 @@ def test_read_only_folder_is_found_before_training(tmp_path, monkeypatch, capsys
     assert printed.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_missing_matplotlib_still_prints_the_tables(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     arguments = ("demo", "--rows", 30, "-o", tmp_path / "figure.png")
@@ -225,6 +236,7 @@ def test_missing_matplotlib_still_prints_the_tables(tmp_path, monkeypatch, capsy
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_failed_write_leaves_the_old_figure_and_nothing_else(tmp_path, monkeypatch, capsys):
     class Broken:
         def savefig(self, file, **_):
@@ -262,6 +274,7 @@ def test_unexpected_errors_keep_their_traceback(tmp_path, monkeypatch):
         main()
 
 
+@pytest.mark.slow
 def test_version_and_help(tmp_path):
     version = run("--version", folder=tmp_path)
     assert version.stdout == f"elmband {elmband.__version__}\n"
@@ -271,6 +284,7 @@ def test_version_and_help(tmp_path):
     assert "Usage: elmband [OPTIONS]" in sentence(help_.stdout)
 
 
+@pytest.mark.slow
 def test_help_of_demo_names_every_option(tmp_path):
     words = run("demo", "--help", folder=tmp_path).stdout
     for option in ("--output", "-o", "--rows", "--confidence-level", "--seed"):

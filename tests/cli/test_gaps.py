@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from running import run
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 

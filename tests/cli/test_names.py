@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from running import is_one_sentence, run
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 

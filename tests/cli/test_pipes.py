@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from running import COMMAND, ENVIRONMENT, in_shell, is_one_sentence, run
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 

@@ -200,6 +200,7 @@ def test_ctrl_c_leaves_nothing(pixels, folder, monkeypatch):
     assert outputs(folder) == []
 
 
+@pytest.mark.slow
 def test_help_names_every_option_and_gives_an_example(folder):
     result = subprocess.run(
         [sys.executable, "-m", "elmband", "pixels", "--help"],

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from running import in_shell, is_one_sentence, run
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 

@@ -22,6 +22,7 @@ def words(text):
     return re.sub(r"\s+", " ", re.sub(r"-?\d[\d.,]*", "#", text)).strip()
 
 
+@pytest.mark.slow
 def test_a_reader_sees_the_same(tmp_path):
     pytest.importorskip("pyarrow")
     pytest.importorskip("vl_convert")

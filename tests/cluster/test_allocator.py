@@ -34,6 +34,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is another one")
 def test_memory_is_not_asked_for_anew_during_a_pass():
     environment = os.environ | {"MALLOC_TRIM_THRESHOLD_": "65536"}

@@ -139,6 +139,7 @@ def test_any_executor_reads_the_files_of_a_scan(
     assert str(evaluation) == str(found.evaluate(X, y))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("never_fetched")
 def test_other_processes_need_nothing_of_this_one(tmp_path, rows, published, assert_same):
     X, y = rows

@@ -53,6 +53,7 @@ def test_workers_that_have_all_paused(client, rows, published, monkeypatch):
     np.testing.assert_allclose(model.coef_, clone(published).fit(*rows).coef_, rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("never_fetched")
 def test_a_cluster_without_workers(rows, published, monkeypatch):
     monkeypatch.setattr(waiting, "_SECONDS", 0.5)

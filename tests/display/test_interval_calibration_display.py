@@ -184,6 +184,7 @@ def test_a_column_of_text_makes_groups_of_a_scan():
     np.testing.assert_allclose(drawn(display), drawn(given), rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [None, "x0"])
 def test_memory_does_not_grow_with_the_rows(model, groups):
     def peak(n_pieces):
@@ -357,6 +358,7 @@ def test_wrong_curves(arguments, sentence):
         IntervalCalibrationDisplay(*arguments)
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_touched():
     code = """
 import sys

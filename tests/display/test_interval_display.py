@@ -116,6 +116,7 @@ def test_few_and_many_rows_can_be_saved(n_samples, tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_touched():
     code = """
 import sys

@@ -122,6 +122,7 @@ def test_wrong_shapes(arrays):
         RiskCoverageDisplay(*arrays)
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_touched():
     code = """
 import sys

@@ -144,6 +144,7 @@ def test_parts_differ_without_colours(model):
     assert (np.diff(shades) < -0.2).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 20_000])
 def test_few_and_many_rows_can_be_saved(n, tmp_path):
     noise = RNG.random(n)

@@ -67,6 +67,7 @@ def run_console(block):
         assert same(said, printed), f"{command}: {said}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_the_code_of_a_page_runs(page, tmp_path):
     # As in a notebook: one namespace, in a folder of its own.
@@ -93,6 +94,7 @@ def test_what_is_not_run_says_why_in_few_words():
     assert written == len(reasons)
 
 
+@pytest.mark.slow
 def test_the_lines_for_users_of_hp_elm_run(tmp_path):
     """The left column needs HP-ELM, which needs an environment of its own."""
     text = (DOCS / "howto" / "hpelm.md").read_text(encoding="utf-8")

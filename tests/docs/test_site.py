@@ -156,6 +156,7 @@ def failures(checks, *given):
             yield error
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_site(tmp_path):
     site = build(tmp_path)

@@ -35,6 +35,7 @@ def run(program):
     ).stdout
 
 
+@pytest.mark.slow
 @needs_peak
 def test_a_name_for_every_row_takes_no_memory(tmp_path):
     path, n_rows = tmp_path / "rows.parquet", 1_500_000
@@ -53,6 +54,7 @@ def test_a_name_for_every_row_takes_no_memory(tmp_path):
     assert rose < 250
 
 
+@pytest.mark.slow
 def test_tables_of_polars_need_no_other_library():
     program = """
 import sys
@@ -67,6 +69,7 @@ print(sum(chunk.X.shape[1] for chunk in rows))
     assert run(program).strip() == "3"
 
 
+@pytest.mark.slow
 def test_tables_of_pandas_need_no_other_library():
     program = """
 import sys

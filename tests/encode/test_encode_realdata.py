@@ -9,7 +9,7 @@ from pyarrow import parquet
 from elmband.encode import TableEncoder
 from elmband.stream import scan
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

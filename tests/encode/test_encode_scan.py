@@ -64,6 +64,7 @@ def test_tables_in_memory_are_read_in_chunks(library):
     np.testing.assert_array_equal(found[1][:, 0], Y)
 
 
+@pytest.mark.slow
 @given(
     cuts=st.lists(st.integers(1, 499), max_size=4, unique=True),
     sizes=st.tuples(st.integers(5, 600), st.integers(5, 600)),

@@ -118,6 +118,7 @@ class TestMissing:
         count = TABLE[target].null_count
         refused(f"source, rows 0 to 299: column '{target}' holds {count} missing values", rows)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("target", ["colour", "size", "flag"])
     @pytest.mark.parametrize("kind", ["list", "function"])
     def test_may_be_left_out(self, target, kind):

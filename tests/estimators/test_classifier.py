@@ -49,6 +49,7 @@ def fitted(kind, mode, y, s=None, **more):
     return kind(random_state=0, **options).fit(X, y, s, groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_decisions_are_regression_on_codes(mode):
     two = fitted(ELMClassifier, mode, TWO)
@@ -80,6 +81,7 @@ def test_digits_are_read():
     assert model.predict_proba(images[1200:]).shape == (597, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"n_neurons": 20}, {}], ids=["layer", "stack"])
 @pytest.mark.parametrize("y", [TWO, MANY, LABELS], ids=["two", "many", "several"])
 def test_the_library_changes_nothing(xp, y, options):

@@ -41,6 +41,7 @@ def cross_entropy(said, true):
     return float(-np.mean(np.sum(true * np.log(said), axis=1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"n_neurons": 100}, {}], ids=["layer", "stack"])
 @pytest.mark.parametrize("shift", [0.0, -3.0], ids=["even", "rare"])
 @pytest.mark.parametrize("make", [logistic, curved])

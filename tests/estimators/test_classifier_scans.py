@@ -56,6 +56,7 @@ def same(model, other, rtol=1e-8):
         np.testing.assert_allclose(getattr(model, method)(new), expected, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["npy", "parquet"])
 @pytest.mark.parametrize("name", TARGETS)
 def test_few_rows_are_loaded_and_give_what_arrays_give(tmp_path, name, end):
@@ -64,6 +65,7 @@ def test_few_rows_are_loaded_and_give_what_arrays_give(tmp_path, name, end):
     same(model.fit(rows), ELMClassifier(40, random_state=0).fit(X, TARGETS[name]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize(
     ("name", "class_weight"),
@@ -85,6 +87,7 @@ def test_a_scan_gives_the_model_of_its_rows(tmp_path, name, class_weight, weight
     same(ELMClassifier(**options).fit(rows), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -132,6 +135,7 @@ def test_a_large_scan_is_streamed(tmp_path, order):
     assert np.mean(model.predict(new[new.prod(axis=1) > 1.5])) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["parquet", "npy", "h5", "csv", "arrow"])
 @pytest.mark.parametrize("name", TARGETS)
 def test_answers_are_streamed_to_a_file(tmp_path, name, end):

@@ -44,6 +44,7 @@ def model_of(kind, mode, **more):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [None, S], ids=["plain", "weighted"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_weight_of_a_class_is_that_of_its_rows(mode, s):
@@ -81,6 +82,7 @@ def test_balanced_weights_are_those_of_scikit_learn(mode):
     np.testing.assert_array_equal(balanced, given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_rare_rows_are_found_where_classes_are_balanced(mode):
     """One row of twenty-one is of the class; a choice by leave-one-out may not forget weights."""

@@ -59,6 +59,7 @@ def test_homoscedastic_noise_is_covered_too(noise):
     assert picp(test.y, interval) == pytest.approx(0.95, abs=0.01)
 
 
+@pytest.mark.slow
 def test_intervals_shrink_to_the_true_ones_as_rows_grow():
     """As in the paper's figures: 30, 100, 1,000 and 100,000 rows, mean of 5 draws each."""
     truth = 2 * 1.96 * noise_std(GRID[:, 0])

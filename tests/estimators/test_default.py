@@ -88,6 +88,7 @@ def test_weights_are_counts_for_the_calibration_too():
     np.testing.assert_allclose(fitted.calibrate(X[rows], Y[rows]).predict_interval(NEW), weighted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 def test_more_rows_than_candidates_are_compared_on(estimator):
     """Members are chosen on a sample of rows; it must not depend on the order of rows."""
@@ -246,6 +247,7 @@ def test_the_published_model_refuses_what_it_does_not_have():
             model(noise="squared", **options).fit(X, Y, groups=groups)
 
 
+@pytest.mark.slow
 @TAILS
 @pytest.mark.parametrize("n_train", [10, 300])
 def test_calibration_on_held_out_rows_keeps_its_promise(symmetric, n_train):
@@ -294,6 +296,7 @@ def covered(interval):
     return (interval[:, 0] <= TEST.y) & (TEST.y <= interval[:, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "seeds"), [(300, 6), (800, 4), (2000, 2)])
 def test_coverage_is_right_overall_and_wherever_noise_is_small_or_large(n, seeds):
     """5,000 test rows, pooled over draws: within 2.5 points overall, 5 in each fifth of noise."""
@@ -372,6 +375,7 @@ def refitted(seed, **options):
         yield abs(y[i] - fitted.predict(X[[i]])[0]) / std, low <= y[i] <= high
 
 
+@pytest.mark.slow
 def test_full_refits_cover_the_rows_they_did_not_see_and_score_them_alike():
     """2 × 60 refits: a binomial standard error is 2.7 points at 90 %, and 7 are allowed.
 
@@ -388,6 +392,7 @@ def test_full_refits_cover_the_rows_they_did_not_see_and_score_them_alike():
     assert np.mean(covered) == pytest.approx(0.9, abs=0.07)
 
 
+@pytest.mark.slow
 def test_separate_tails_of_full_refits_cover_the_rows_they_did_not_see():
     """60 refits: a binomial standard error is 3.9 points at 90 %; 8 are allowed."""
     hits = [hit for _, hit in refitted(1, symmetric=False)]
@@ -407,6 +412,7 @@ def mean_scores(draw, options, n, seeds):
     return np.mean(scores[::2]), np.mean(scores[1::2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "n", "seeds"), [({"n_neurons": 30}, 1000, 4), ({}, 500, 3)], ids=["layer", "auto"]
 )

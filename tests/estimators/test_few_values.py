@@ -18,6 +18,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_intervals_of_three_categories_cover_as_many_rows_as_they_should(name):
     """On average over ten fits of 300 rows; before, it was all or less than half."""

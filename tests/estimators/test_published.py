@@ -74,6 +74,7 @@ def test_intervals_follow_the_units_of_y(scale, shift, negative):
     np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6 * abs(scale))
 
 
+@pytest.mark.slow
 @given(st.permutations(range(300)), st.integers(1, 400))
 def test_row_order_and_chunk_size_do_not_matter(order, chunk_size):
     options = {"n_neurons": ALL_KINDS, "noise_neurons": {"rbf_l2": 8}}

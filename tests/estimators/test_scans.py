@@ -41,6 +41,7 @@ def table(columns, *, weight):
     return np.column_stack([X, *columns] + ([S] if weight else []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_scan_gives_the_model_of_its_rows(name, weighted):
@@ -234,6 +235,7 @@ print(peak())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     peaks = []

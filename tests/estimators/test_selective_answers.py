@@ -211,6 +211,7 @@ def test_tables_come_in_and_go_out(library):
         selective().triage(TEST.X, as_frame=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"noise": "squared"}], ids=["log", "squared"])
 @pytest.mark.parametrize("rule", ["probability", "margin"])
 def test_the_array_library_changes_nothing(xp, parameters, rule):

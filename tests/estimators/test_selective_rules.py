@@ -32,6 +32,7 @@ def selective(parameters, k, rule, **wish):
     return model.fit(TRAIN[k].X, TRAIN[k].y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", MODELS.values(), ids=MODELS)
 def test_two_classes_are_ranked_by_the_margin_against_the_interval(parameters):
     reference = regressor(parameters, 2)
@@ -49,6 +50,7 @@ def test_two_classes_are_ranked_by_the_margin_against_the_interval(parameters):
         np.testing.assert_array_equal(model.predict(NEW), mean > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", MODELS.values(), ids=MODELS)
 def test_many_classes_are_ranked_by_the_lead_over_the_next_one(parameters):
     reference = regressor(parameters, 3)
@@ -75,6 +77,7 @@ def test_decisions_and_labels_do_not_depend_on_the_rule():
             np.testing.assert_array_equal(getattr(model, method)(NEW), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("parameters", MODELS.values(), ids=MODELS)
 def test_the_probability_that_a_label_is_right_is_calibrated(parameters, k):
@@ -90,6 +93,7 @@ def test_the_probability_that_a_label_is_right_is_calibrated(parameters, k):
     assert max(gaps) < 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", MODELS.values(), ids=MODELS)
 def test_where_noise_depends_on_inputs_the_probability_ranks_better_than_the_margin(parameters):
     areas = []
@@ -148,6 +152,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("parameters", MODELS.values(), ids=MODELS)
 @pytest.mark.parametrize("name", ODD)

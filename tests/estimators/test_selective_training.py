@@ -226,6 +226,7 @@ def test_a_grid_search_selects_a_rule_by_its_ranking():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_model_does_not_keep_the_training_rows(kind, tmp_path):
     sizes = []

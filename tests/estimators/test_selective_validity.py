@@ -39,6 +39,7 @@ def most_broken(draws):
     return 0.1 * draws + 3 * math.sqrt(0.1 * 0.9 * draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [
@@ -71,6 +72,7 @@ def test_promises_are_broken_as_rarely_as_they_say(asked):
     assert kept > 80
 
 
+@pytest.mark.slow
 def test_promises_for_groups_are_broken_as_rarely_as_they_say():
     rng = np.random.default_rng(0)
     model = selective(max_error=0.12)

@@ -31,6 +31,7 @@ def calibrated(kind, sign=1, n=20_000):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("kind", ["loo", "conformal", "bins"])
 def test_every_quantile_has_its_share_of_new_targets_below_it(kind, sign):

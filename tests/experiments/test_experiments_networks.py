@@ -61,6 +61,7 @@ def test_which_method_follows_the_noise(name, follows):
     assert (noisy > 2 * quiet) is np.bool_(follows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_units_do_not_matter_and_the_seed_decides(name):
     data = make_heteroscedastic(80, random_state=2)

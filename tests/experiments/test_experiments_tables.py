@@ -30,7 +30,7 @@ from elmband.experiments.uniform import WIDTHS, boundary
 from elmband.experiments.uniform import run as run_uniform
 from loopback import serving
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 SHAPES = {"concrete": (1030, 8), "plasma": (315, 12), "pressure": (200, 5), "temperature": (200, 5)}
 

@@ -146,6 +146,7 @@ def test_the_unit_of_the_targets_is_a_shift_of_the_logarithm(power):
     assert moved.alpha == pytest.approx(model.alpha)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("labels", [None, TRIPLES], ids=["single rows", "groups"])
 def test_log_variance_of_rows_left_out_is_close_to_refitting(gamma, labels, s):

@@ -104,6 +104,7 @@ def test_bounds_where_nothing_is_known():
     assert np.isnan(Session.of(model)(np.array([[1e200, 0, 0]]), 2.0)["upper"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
@@ -176,6 +177,7 @@ def test_ranks_are_those_of_python_at_any_level(calibrated, level):
     assert_close(found["upper"], expected[:, 1], 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few")
 def test_levels_at_which_ranks_are_whole_numbers(calibrated):
     model, run, new = calibrated

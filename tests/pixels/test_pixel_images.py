@@ -119,6 +119,7 @@ def test_they_are_refused_in_folders_even_where_warnings_are_not_shown(tmp_path,
     assert not (tmp_path / "out.npy").exists()
 
 
+@pytest.mark.slow
 def test_without_pillow_one_sentence_says_what_to_install():
     program = """
 import sys

@@ -6,7 +6,7 @@ import pytest
 from elmband import ELMRegressor, scan
 from elmband.pixels import pixel_features, pixel_targets, write_pixels
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

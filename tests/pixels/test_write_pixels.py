@@ -380,6 +380,7 @@ print((peak() - before) // 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     for k in range(3):

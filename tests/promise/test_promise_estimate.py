@@ -49,6 +49,7 @@ def loosest(kind, score, truly, called, limit, groups=None):
     return math.inf, math.nan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("limit", ["1/20", "1/4", "1/3", "1/2"])
 @given(labelled())

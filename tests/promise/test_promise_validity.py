@@ -13,6 +13,7 @@ def at_most(share, repeats):
     return share + 3 * math.sqrt(share * (1 - share) / repeats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CURVES)
 @pytest.mark.parametrize("n", [60, 1000])
 def test_promises_are_broken_no_more_often_than_said(name, n):
@@ -78,6 +79,7 @@ def photos(rng, n_groups, rate):
     return score, (rng.random(n_groups) < rate)[groups], groups
 
 
+@pytest.mark.slow
 def test_rows_of_one_photo_break_promises_of_rows_but_not_of_groups():
     rng = np.random.default_rng(4)
     training, _, photo = photos(rng, 50, 0)
@@ -92,6 +94,7 @@ def test_rows_of_one_photo_break_promises_of_rows_but_not_of_groups():
     assert by_groups / 300 <= at_most(0.1, 300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["error", "fpr", "fdr"])
 def test_promises_of_groups_hold_with_rates_of_every_size(kind):
     """Groups of 1 to 12 rows have error rates of their own, 0.1 on average for any score."""

@@ -105,6 +105,7 @@ def text(tmp_path_factory):
     return page_of(tmp_path_factory.mktemp("page"), model, rows, group="origin")
 
 
+@pytest.mark.slow
 def test_a_page_speaks_of_columns_not_of_features(text):
     content, test = held_in(text), flights(1)
     names = [feature["name"] for feature in content["features"]]

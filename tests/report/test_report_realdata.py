@@ -7,7 +7,7 @@ from judged import Page, held_in, page_of
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 
 
 def halves(n_rows):

@@ -51,6 +51,7 @@ SPLITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "ipc", "npy", "pieces.hdf5"])
 @given(**SPLITS)
 def test_chunks_are_slices_of_all_rows_for_any_split(ending, cuts, group, size, start):

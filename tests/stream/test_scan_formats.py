@@ -67,6 +67,7 @@ def test_a_table_is_read_by_names(tmp_path, ending, dtype):
     assert rows.dtype == (np.float32 if is_small else np.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)
 @pytest.mark.parametrize("ending", MATRICES)
 def test_a_matrix_is_read_by_indices(tmp_path, ending, dtype):

@@ -54,6 +54,7 @@ def write_zeros(path, shape, dtype, order="C"):
     np.lib.format.open_memmap(path, "w+", dtype, shape, fortran_order=order == "F").flush()
 
 
+@pytest.mark.slow
 @needs_peak
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_an_array_far_larger_than_the_memory_it_takes(tmp_path, order):
@@ -64,6 +65,7 @@ def test_an_array_far_larger_than_the_memory_it_takes(tmp_path, order):
     assert rose < 60
 
 
+@pytest.mark.slow
 @needs_peak
 @pytest.mark.parametrize("group", [25_000, 500_000])
 def test_parquet_with_many_or_with_long_row_groups(tmp_path, group):
@@ -80,6 +82,7 @@ def test_parquet_with_many_or_with_long_row_groups(tmp_path, group):
     assert rose < 150
 
 
+@pytest.mark.slow
 @needs_peak
 def test_opening_and_skipping_read_no_rows(tmp_path):
     write_zeros(tmp_path / "rows.npy", (10_000_000, 100), np.float64)
@@ -92,6 +95,7 @@ def test_opening_and_skipping_read_no_rows(tmp_path):
     assert rose < 60
 
 
+@pytest.mark.slow
 def test_arrays_are_read_without_any_optional_library(tmp_path):
     np.save(tmp_path / "rows.npy", np.ones((5, 2)))
     program = f"""

@@ -221,6 +221,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_changes_nothing(tmp_path):
     """A limit on the size of files fails like a full disk, also at exit, where HDF5 would crash."""
     pytest.importorskip("resource")
@@ -259,6 +260,7 @@ print(write_file(100) - few)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kB on Linux")
 @pytest.mark.parametrize("extension", [".arrow", ".csv", ".h5", ".npy", ".parquet"])
 def test_memory_does_not_grow_with_the_rows(tmp_path, extension):

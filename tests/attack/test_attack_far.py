@@ -1,0 +1,119 @@
+"""Rows unlike those of the training: rare marks, new levels, inputs far away."""
+
+import numpy as np
+import pytest
+from judged import absurd
+from kinds import plain
+from marks import marked, towns, with_marks
+
+from elmband import ELMIntervalRegressor
+from elmband.encode import TableEncoder
+from elmband.metrics import picp
+
+# One case each in the inner loop, all of them in the full suite.
+MARKS = [
+    pytest.param(scale, shift, seed, marks=[] if quick else pytest.mark.slow)
+    for scale in ("plain", "skewed", "log1p")
+    for shift in (0.0, 8.0)
+    for seed in range(5)
+    for quick in [seed == 0 and shift == 8.0 and scale != "skewed"]
+]
+
+
+def _raised(y, scale):
+    return np.exp(y) if scale != "plain" else y
+
+
+@pytest.mark.parametrize(("scale", "shift", "seed"), MARKS)
+def test_a_mark_of_two_rows_in_10000_gives_no_absurd_mean(scale, shift, seed):
+    """The targets of marked rows are like others, or moved by four standard deviations."""
+    rng = np.random.default_rng(seed)
+    X, y = marked(rng, 10_000, shift)
+    y = _raised(y, scale)
+    transform = {"target_transform": "log1p"} if scale == "log1p" else {}
+    model = ELMIntervalRegressor(random_state=seed, **transform).fit(X, y)
+    for every in (False, True):
+        new, _ = with_marks(rng, 60, every=every)
+        mean, interval = model.predict(new, confidence_level=0.9)
+        assert np.isfinite(mean).all()
+        assert np.isfinite(interval).all()
+        assert absurd(mean, interval, y).sum() == 0
+        # Even where intervals say so: means of ten and widths of a thousand times the range.
+        farthest = np.abs(mean - np.median(y)).max() / np.ptp(y)
+        assert farthest < 10
+        widest = np.diff(interval).max() / np.ptp(y)
+        assert widest < 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", ["plain", "skewed", "log1p"])
+def test_marks_that_mean_nothing_do_not_spoil_coverage(scale):
+    """Two rows tell little about a mark: a band of 10 points below, and any above."""
+    covered = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = marked(rng, 2000)
+        new, truth = with_marks(rng, 300)
+        transform = {"target_transform": "log1p"} if scale == "log1p" else {}
+        model = ELMIntervalRegressor(random_state=seed, **transform).fit(X, _raised(y, scale))
+        covered.append(picp(_raised(truth, scale), model.predict_interval(new, 0.9)))
+    assert np.mean(covered) > 0.8
+
+
+def _new_towns(seed, known):
+    """Return coverage of towns that the fit knew, of new ones, and new widths over known ones."""
+    rng = np.random.default_rng(seed)
+    effect = 3 * rng.normal(size=1000)
+    table, y = towns(rng, effect, np.arange(known), 600)
+    old, old_truth = towns(rng, effect, np.arange(known), 1000)
+    new, new_truth = towns(rng, effect, np.arange(500, 1000), 1000)
+    encoder = TableEncoder().fit(table)
+    model = ELMIntervalRegressor(random_state=seed).fit(encoder.transform(table), y)
+    at_old = model.predict_interval(encoder.transform(old), 0.9)
+    mean, at_new = model.predict(encoder.transform(new), confidence_level=0.9)
+    assert np.isfinite(at_new).all()
+    assert y.min() <= mean.min() <= mean.max() <= y.max()
+    width = np.median(np.diff(at_new)) / np.median(np.diff(at_old))
+    return picp(old_truth, at_old), picp(new_truth, at_new), width
+
+
+def test_new_levels_are_covered_as_rare_ones_are():
+    """Of 200 towns in 600 rows most have no feature, so a new town is one of the others.
+
+    Its effect was drawn like theirs. Towns miss as a whole, so coverage varies by 4 points.
+    """
+    known, new, _ = np.mean([_new_towns(seed, 200) for seed in range(5)], axis=0)
+    assert 0.86 < known < 0.94
+    assert 0.83 < new < 0.97
+
+
+def test_a_new_level_beside_frequent_ones_is_less_certain_than_they_are():
+    """Nothing tells the effect of a ninth town; the spread of eight would, were it used."""
+    known, new, width = np.mean([_new_towns(seed, 8) for seed in range(4)], axis=0)
+    assert 0.85 < known < 0.95
+    assert width > 3
+    assert new > 0.5
+
+
+@pytest.mark.parametrize("distance", [10.0, 1e3, 1e6, 1e12])
+def test_far_rows_are_uncertain(distance):
+    """The target is between -1 and 1 along the first input: no line leads out of it."""
+    directions = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    for seed in range(4):
+        X, y = plain(np.random.default_rng(seed), 300)
+        model = ELMIntervalRegressor(random_state=seed).fit(X, y)
+        mean, interval = model.predict(distance * directions, confidence_level=0.9)
+        assert np.isfinite(mean).all()
+        assert np.isfinite(interval).all()
+        assert absurd(mean, interval, y).sum() == 0
+        assert (np.diff(interval) > 2 * np.median(np.diff(model.predict_interval(X, 0.9)))).all()
+
+
+@pytest.mark.parametrize("distance", [1e100, 1e300])
+def test_rows_at_the_end_of_numbers_have_a_mean_and_an_interval_that_holds_it(distance):
+    X, y = plain(np.random.default_rng(0), 300)
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    mean, interval = model.predict(np.array([[distance, -distance]]), confidence_level=0.9)
+    assert np.isfinite(mean).all()
+    assert (interval[:, 0] <= mean).all()
+    assert (mean <= interval[:, 1]).all()
