@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
-from simulated import CURVES, rows
+from simulated import CURVES, grid_of, rows
 
 from elmband.promise import Grid, Risk, promise
 from elmband.promise.bounds import rows_needed
 from elmband.promise.sequence import _walk
+from elmband.promise.starts import Start
 
 KINDS = ["error", "fpr", "fdr"]
 
@@ -43,15 +44,15 @@ def passed(p, starts, delta):
 )
 def test_walks_are_those_of_the_fallback_procedure(p, data):
     starts = sorted(data.draw(st.sets(st.integers(0, len(p) - 1), min_size=1, max_size=3)))
-    walk = _walk(map(Told, p), np.array(starts), 0.1, 0.1)
-    assert walk.first.place == starts[0]
+    walk = _walk(map(Told, p), [Start(k, 1 / len(starts)) for k in starts], 0.1, 0.1)
+    assert [step.place for step in walk.first] == starts
     assert (walk.last and walk.last.place) == passed(p, starts, 0.1)
 
 
 def test_walks_err_no_more_often_than_allowed_with_several_starts():
     """All hypotheses are true and independent: this is as bad as it gets."""
     p = np.random.default_rng(0).random((20_000, 8))
-    starts = np.array([0, 3, 4, 7])
+    starts = [Start(k, 1 / 4) for k in (0, 3, 4, 7)]
     erred = np.mean([_walk(map(Told, row), starts, 0.1, 0.2).last is not None for row in p])
     # All four walks can err, each with a probability of 0.05: 1 - 0.95⁴ in all.
     assert erred == pytest.approx(1 - 0.95**4, abs=3 * math.sqrt(0.16 / 20_000))
@@ -70,7 +71,7 @@ def naive_fpr(truly, called, score, grid, limit, delta):
 
 def test_false_positive_rates_walk_from_the_strictest_threshold():
     rng = np.random.default_rng(6)
-    grid = Grid.of(rng.normal(size=300), size=50)
+    grid = Grid.of(rng.normal(size=300), rng.random(300) < 0.1, size=50)
     for _ in range(50):
         score = rng.normal(size=400).round(1)
         truly, called = rng.random(400) < 0.3, rng.random(400) < 0.4
@@ -85,7 +86,7 @@ def test_promises_say_what_was_seen_at_their_threshold():
     rng = np.random.default_rng(7)
     score, wrong = rows(rng, 3000, CURVES["rising"])
     groups = rng.integers(0, 400, 3000)
-    grid = Grid.of(rng.random(500))
+    grid = grid_of(rng, 500, CURVES["rising"])
     by_rows = promise(Risk.error(wrong), score, grid, limit=0.05)
     answered = score >= by_rows.value
     assert (by_rows.n, by_rows.observed) == (answered.sum(), pytest.approx(wrong[answered].mean()))
@@ -101,7 +102,7 @@ def test_promises_say_what_was_seen_at_their_threshold():
 def test_promises_made_together_share_what_may_go_wrong():
     rng = np.random.default_rng(10)
     score, wrong = rows(rng, 2000, CURVES["rising"])
-    grid = Grid.of(rng.random(500))
+    grid = grid_of(rng, 500, CURVES["rising"])
     three = promise(Risk.error(wrong), score, grid, limit=0.08, confidence=0.7, together=3)
     alone = promise(Risk.error(wrong), score, grid, limit=0.08, confidence=0.9)
     assert (three.value, three.bound) == (alone.value, pytest.approx(alone.bound))
@@ -112,7 +113,7 @@ def test_rows_may_come_in_any_order_and_groups_have_any_names():
     rng = np.random.default_rng(11)
     score, wrong = rows(rng, 3000, CURVES["rising"])
     groups, order = rng.integers(0, 300, 3000), rng.permutation(3000)
-    grid = Grid.of(rng.random(500))
+    grid = grid_of(rng, 500, CURVES["rising"])
     names = np.array([f"photo {g}" for g in groups])
     one = promise(Risk.error(wrong), score, grid, limit=0.1, groups=groups)
     shuffled = Risk.error(wrong[order])
@@ -120,7 +121,7 @@ def test_rows_may_come_in_any_order_and_groups_have_any_names():
 
 
 def test_every_row_is_answered_if_none_is_wrong():
-    found = promise(Risk.error(np.zeros(45, bool)), np.ones(45), Grid.of(np.ones(9)), limit=0.05)
+    found = promise(Risk.error(np.zeros(45, bool)), np.ones(45), Grid.of(np.ones(9), np.zeros(9, bool)), limit=0.05)
     assert (found.value, found.answered, found.observed) == (-math.inf, 1, 0)
     assert found.bound == pytest.approx(1 - 0.1 ** (1 / 45))
     assert found.sentence == (
@@ -131,7 +132,7 @@ def test_every_row_is_answered_if_none_is_wrong():
 
 def test_sentences_name_the_denominator():
     truly, called, score = np.zeros(200, bool), np.arange(200) < 1, np.ones(200)
-    grid = Grid.of(np.ones(9))
+    grid = Grid.of(np.ones(9), np.zeros(9, bool))
     fpr = promise(Risk.fpr(truly, called, "spam"), score, grid, limit=0.1, together=2)
     assert fpr.sentence == (
         "Promised with 90 % confidence, together with 1 other: at most 10 % of the rows that are "
@@ -154,7 +155,7 @@ def refusal(*arguments, **options):
 
 
 def test_too_few_rows_are_told_how_many_it_takes():
-    said = refusal(Risk.error(np.zeros(44, bool)), np.ones(44), Grid.of(np.ones(9)), limit=0.05)
+    said = refusal(Risk.error(np.zeros(44, bool)), np.ones(44), Grid.of(np.ones(9), np.zeros(9, bool)), limit=0.05)
     assert said == (
         "It cannot be promised with 90 % confidence that at most 5 % of the answered rows are "
         "wrong: the share has to be that of at least 45 rows held out, even if none is bad, and "
@@ -162,7 +163,7 @@ def test_too_few_rows_are_told_how_many_it_takes():
     )
     few = np.zeros(100, bool)
     said = refusal(
-        Risk.error(few), np.ones(100), Grid.of(np.ones(9)), limit=0.05, groups=np.arange(100) // 5
+        Risk.error(few), np.ones(100), Grid.of(np.ones(9), np.zeros(9, bool)), limit=0.05, groups=np.arange(100) // 5
     )
     assert "at least 48 groups held out, even if none is bad, and there are 20;" in said
 
@@ -170,14 +171,14 @@ def test_too_few_rows_are_told_how_many_it_takes():
 def test_exactly_the_rows_or_groups_said_to_be_needed_are_enough():
     for limit in (0.02, 0.1):
         n = rows_needed(limit, 0.1)
-        good, grid = np.zeros(n, bool), Grid.of(np.arange(9))
+        good, grid = np.zeros(n, bool), Grid.of(np.arange(9), np.zeros(9, bool))
         assert promise(Risk.error(good), np.ones(n), grid, limit=limit).answered == 1
         assert refusal(Risk.error(good[1:]), np.ones(n - 1), grid, limit=limit)
 
 
 def test_rows_that_are_wrong_too_often_are_told_what_was_seen():
     wrong = np.arange(200) % 5 == 0
-    said = refusal(Risk.error(wrong), np.ones(200), Grid.of(np.ones(9)), limit=0.1)
+    said = refusal(Risk.error(wrong), np.ones(200), Grid.of(np.ones(9), np.zeros(9, bool)), limit=0.1)
     assert said == (
         "It cannot be promised with 90 % confidence that at most 10 % of the answered rows are "
         "wrong: at the strictest threshold tried it was 20 % of 200 rows held out, which bounds it "
@@ -189,7 +190,7 @@ def test_rows_that_are_wrong_too_often_are_told_what_was_seen():
 def test_thresholds_that_answer_no_row_are_no_evidence():
     """All held-out scores are below those of the grid, so that only the last one answers any."""
     wrong = np.arange(30) < 20
-    said = refusal(Risk.error(wrong), np.zeros(30), Grid.of(np.arange(1, 9)), limit=0.1)
+    said = refusal(Risk.error(wrong), np.zeros(30), Grid.of(np.arange(1, 9), np.zeros(8, bool)), limit=0.1)
     assert "it was that of no rows held out, which bounds it only by 100 %" in said
 
 
@@ -205,7 +206,7 @@ def test_no_rows_and_one_class_are_too_few(kind, grouped):
         }[kind]
         score = np.arange(len(risk.bad), dtype=float)
         groups = np.arange(len(score)) if grouped else None
-        assert "there are 0;" in refusal(risk, score, Grid.of(score), limit=0.1, groups=groups)
+        assert "there are 0;" in refusal(risk, score, Grid.of(score, np.zeros(len(score), bool)), limit=0.1, groups=groups)
 
 
 @pytest.mark.parametrize(
@@ -225,4 +226,4 @@ def test_no_rows_and_one_class_are_too_few(kind, grouped):
 def test_promises_refuse_with_a_sentence(arguments, sentence):
     options = {"score": np.zeros(50), "limit": 0.1} | arguments
     with pytest.raises(ValueError, match=sentence):
-        promise(Risk.error(np.zeros(50, bool)), options.pop("score"), Grid.of([0.0]), **options)
+        promise(Risk.error(np.zeros(50, bool)), options.pop("score"), Grid.of([0.0], [False]), **options)
