@@ -6,6 +6,7 @@ from noisy_classes import noisy_classes
 
 from elmband import ELMSelectiveClassifier, scan
 from elmband.estimators._thresholds import Known
+from elmband.promise.scouts import scouts
 
 TRAIN = noisy_classes(400, 0)
 HELD_OUT = noisy_classes(1500, 1)
@@ -106,7 +107,9 @@ def test_too_few_rows_are_refused_with_their_number_and_the_model_stays_as_it_wa
     model = selective(max_error=0.01)
     before = state(model)
     # (1 - 0.01)ⁿ ≤ 0.05 takes 299 rows.
-    sentence = r"cannot be promised with 95 % confidence .* at least 299 rows held out.*are 100;"
+    sentence = (
+        r"cannot be promised with 95 % confidence .* at least 299 rows held out.*are 100, which"
+    )
     with pytest.raises(ValueError, match=sentence):
         model.calibrate(HELD_OUT.X[:100], HELD_OUT.y[:100])
     assert state(model) == before
@@ -123,7 +126,7 @@ def test_too_few_rows_are_refused_with_their_number_and_the_model_stays_as_it_wa
 def test_a_risk_that_is_too_high_is_refused():
     rng = np.random.default_rng(0)
     model = selective(max_error=0.05)
-    with pytest.raises(ValueError, match="at the strictest threshold tried it was"):
+    with pytest.raises(ValueError, match="at the threshold where tests began, which answers"):
         model.calibrate(HELD_OUT.X, rng.integers(2, size=1500))
 
 
@@ -155,7 +158,9 @@ def test_with_groups_the_promise_is_for_the_average_group(labels):
     model = selective(max_error=0.15).calibrate(HELD_OUT.X, HELD_OUT.y, groups=groups)
     assert "at most 15 % of the answered rows are wrong in the average group" in model.statement_
     accepted, wrong = model.accept(HELD_OUT.X), model.predict(HELD_OUT.X) != HELD_OUT.y
-    rates = [wrong[(groups == g) & accepted].mean() for g in np.unique(groups[accepted])]
+    # Some groups tell where to begin, and nothing else.
+    mine = accepted & ~np.isin(groups, np.unique(groups)[scouts(np.arange(300))])
+    rates = [wrong[(groups == g) & mine].mean() for g in np.unique(groups[mine])]
     threshold = model.thresholds_[1]
     assert threshold.n == len(rates)
     assert threshold.observed == pytest.approx(np.mean(rates))
@@ -190,13 +195,35 @@ def test_wrong_rows_are_refused_in_a_sentence():
             X, np.where(X[:, 0] > 0, y, 7)
         ),
         "expecting 2 features": lambda: model.calibrate(X[:, :1], y),
-        "A promise counts every row once": lambda: model.calibrate(scan((X, y, np.ones(1500)))),
+        "sample_weight must have one number": lambda: model.calibrate(X, y, np.ones(3)),
+        "no rows with a weight above zero": lambda: model.calibrate(X, y, np.zeros(1500)),
+        "Weights are part of a scan": lambda: model.calibrate(scan((X, y)), None, y),
         "y is part of a scan": lambda: model.calibrate(scan((X, y)), y),
         "has 0 targets": lambda: model.calibrate(scan(X)),
     }
     for sentence, call in calls.items():
         with pytest.raises(ValueError, match=sentence):
             call()
+
+
+def test_weights_count_in_shares_and_not_as_rows():
+    model, (X, y, _) = selective(max_error=0.1), HELD_OUT
+    plain = model.calibrate(X, y).statement_
+    assert model.calibrate(X, y, np.full(1500, 10.0)).statement_ == plain
+    assert model.calibrate(scan((X, y, np.full(1500, 0.1)), chunk_size=333)).statement_ == plain
+    with pytest.raises(ValueError, match=r"at least 299 rows held out.*are 15, which"):
+        model.choose(coverage=0.5).calibrate(X[:15], y[:15], np.full(15, 10.0)).choose(
+            max_error=0.01
+        )
+    s = np.random.default_rng(3).integers(0, 3, size=1500).astype(float)
+    model = selective(max_error=0.15).calibrate(X, y, s)
+    accepted, wrong = model.accept(X), model.predict(X) != y
+    threshold = model.thresholds_[0]
+    mine = s[accepted]
+    assert threshold.observed == pytest.approx(np.average(wrong[accepted], weights=mine))
+    assert threshold.n == pytest.approx(mine.sum() ** 2 / np.sum(mine**2))
+    dropped = selective(max_error=0.15).calibrate(X[s > 0], y[s > 0], s[s > 0])
+    assert dropped.thresholds_ == model.thresholds_
 
 
 def test_few_bytes_of_a_row_are_kept():

@@ -42,7 +42,9 @@ def test_weights_of_rows_are_repetitions(kind, asked):
         weighted.thresholds_.values(), repeated.thresholds_.values(), strict=True
     ):
         assert mine.value == pytest.approx(theirs.value)
-        assert (mine.n, mine.answered) == pytest.approx((theirs.n, theirs.answered))
+        assert mine.answered == pytest.approx(theirs.answered)
+        # Repetitions are more rows, weights are not.
+        assert mine.n < theirs.n
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -2,13 +2,18 @@
 
 import numpy as np
 
-from elmband.promise import promise
+from elmband.promise import Grid, promise
 
 
 def rows(rng, n, error):
     """Draw scores, and errors with a probability that depends on them."""
     score = rng.random(n)
     return score, rng.random(n) < error(score)
+
+
+def grid_of(rng, n, error, **options):
+    """Make a grid by as many training rows."""
+    return Grid.of(*rows(rng, n, error), **options)
 
 
 # Probabilities of an error at scores between 0 and 1, the most certain last.

@@ -76,7 +76,7 @@ def test_estimates_for_groups_average_their_rates(kind, rows):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("grouped", [False, True])
 @given(labelled())
-def test_weights_are_counts(kind, grouped, rows):
+def test_weights_are_counts_in_shares(kind, grouped, rows):
     score, truly, called, weight, groups = rows
     again = np.repeat(np.arange(len(score)), weight)
     risk, repeated = risk_of(kind, truly, called), risk_of(kind, truly[again], called[again])
@@ -85,9 +85,15 @@ def test_weights_are_counts(kind, grouped, rows):
     )
     counted = estimate(repeated, score[again], limit=0.3, groups=groups[again] if grouped else None)
     assert weighed.value == counted.value
-    for name in ("observed", "n", "answered"):
+    for name in ("observed", "answered", *(("n",) if grouped else ())):
         expected = pytest.approx(getattr(counted, name), nan_ok=True)
         assert getattr(weighed, name) == expected
+    # Repetitions are more rows, weights are not.
+    assert weighed.n <= counted.n + 1e-9
+    ten = estimate(
+        risk, score, limit=0.3, sample_weight=10 * weight, groups=groups if grouped else None
+    )
+    assert (ten.value, ten.n) == (weighed.value, pytest.approx(weighed.n))
 
 
 def test_limits_do_not_suffer_from_rounding():

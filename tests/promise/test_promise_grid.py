@@ -6,70 +6,100 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband.promise import Grid
+from elmband.promise.bounds import rows_needed
+from elmband.promise.grid import PRIOR_ROWS
+from elmband.promise.scouts import scouts, shares_of_scouts
+from elmband.promise.starts import divergence, of_groups, of_rows
 
-scores = st.lists(st.integers(-20, 20).map(float), max_size=60)
+rows = st.lists(st.tuples(st.integers(-20, 20).map(float), st.booleans()), max_size=60)
 
 
-@given(scores, st.integers(1, 40))
-def test_thresholds_are_scores_and_shares_are_what_reaches_them(score, size):
-    grid = Grid.of(score, size=size)
+@given(rows, st.integers(1, 40))
+def test_thresholds_are_scores_and_know_the_rows_that_reach_them(rows, size):
+    score, bad = np.array([r[0] for r in rows]), np.array([r[1] for r in rows], bool)
+    grid = Grid.of(score, bad, size=size)
     assert len(grid.thresholds) <= max(size, 1)
     assert set(grid.thresholds[:-1]) <= set(score)
     assert (grid.thresholds[-1], grid.shares[-1]) == (-math.inf, 1)
-    for threshold, share in zip(grid.thresholds[:-1], grid.shares[:-1], strict=True):
-        assert share == pytest.approx(np.mean(np.array(score) >= threshold))
-
-
-@given(st.lists(st.tuples(st.integers(-9, 9), st.sampled_from("abcd")), min_size=1, max_size=40))
-def test_shares_of_groups_are_those_with_a_row_that_is_answered(rows):
-    score, groups = np.array([float(r[0]) for r in rows]), np.array([r[1] for r in rows])
-    grid = Grid.of(score, groups=groups)
-    for threshold, share in zip(grid.thresholds, grid.shares, strict=True):
-        reached = [(score[groups == g] >= threshold).any() for g in set(groups)]
-        assert share == pytest.approx(np.mean(reached))
+    for threshold, n, n_bad in zip(grid.thresholds, grid.rows, grid.bad, strict=True):
+        assert (n, n_bad) == (np.sum(score >= threshold), np.sum(bad[score >= threshold]))
 
 
 def test_thresholds_are_closest_where_few_rows_are_answered():
-    grid = Grid.of(np.random.default_rng(0).normal(size=100_000))
+    grid = Grid.of(np.random.default_rng(0).normal(size=100_000), np.zeros(100_000, bool))
     assert len(grid.thresholds) > 180
     assert grid.shares[0] == pytest.approx(1e-5)
     assert np.diff(grid.shares).max() < 0.0102
     assert 40 < np.sum(grid.shares < 0.01) < 80
 
 
-@given(st.integers(0, 10**6), st.integers(1, 2000))
-def test_walks_begin_where_rows_are_enough_and_well_apart(available, needed):
-    grid = Grid.of(np.random.default_rng(0).normal(size=20_000))
-    starts = grid.starts(available, needed)
-    expected = available * grid.shares[starts]
-    assert 1 <= len(starts) <= 6
-    if available >= needed:
-        assert np.all(expected >= needed * (1 - 1e-9))
-    if available < 9 * needed:
-        assert len(starts) == 1
-    if available >= 27 * needed:
-        assert len(starts) >= 2
-    # Training scores are not fine enough for shares much smaller than this.
-    if 27e-3 < 27 * needed / max(available, 1) <= 1:
-        assert 3 * needed * (1 - 1e-9) <= expected[0] <= 3.5 * needed
+def test_risks_are_half_the_limit_until_rows_tell_otherwise():
+    grid = Grid(np.array([2.0, 1.0, 0.0]), np.array([0.0, 20, 20_000]), np.array([0.0, 0, 4000]))
+    expected = [0.05, 0.05 * PRIOR_ROWS / (PRIOR_ROWS + 20), 0.2]
+    np.testing.assert_allclose(grid.risks(0.1), expected, rtol=1e-3)
 
 
-def test_few_rows_begin_with_the_loosest_threshold():
-    grid = Grid.of(np.arange(100.0))
-    assert grid.starts(45, 45).tolist() == [len(grid.shares) - 2]  # all training rows reach it
-    assert grid.starts(0, 45).tolist() == [len(grid.shares) - 1]
+def test_evidence_is_the_divergence_of_coins():
+    p = np.array([0.0, 0.02, 0.1, 0.3])
+    expected = [-math.log(0.9), 0.02 * math.log(0.2) + 0.98 * math.log(0.98 / 0.9), 0, 0]
+    np.testing.assert_allclose(divergence(p, 0.1), expected, atol=1e-12)
 
 
-def test_grids_have_one_share_for_every_threshold():
-    with pytest.raises(ValueError, match="give one share for every threshold"):
-        Grid(np.array([2.0, 1.0]), np.array([0.5]))
-    with pytest.raises(ValueError, match="at least one of both"):
-        Grid(np.zeros(0), np.zeros(0))
+def curved(n, risk):
+    """Make a grid of training rows whose risk rises with the share that is answered."""
+    score = -np.arange(n) / n
+    return Grid.of(score, np.random.default_rng(0).random(n) < risk(-score))
+
+
+def test_walks_begin_where_rows_tell_most():
+    steep, flat = (
+        curved(20_000, lambda share: share),
+        curved(20_000, lambda share: 0.02 + 0 * share),
+    )
+    for available in (100, 10_000):
+        (start,) = of_rows(steep, available, 0.1)
+        # The risk of a share a is a/2: a·KL(a/2, 0.1) is largest at 0.05.
+        assert steep.shares[start.place] == pytest.approx(0.05, abs=0.02)
+        (start,) = of_rows(flat, available, 0.1)
+        assert flat.shares[start.place] > 0.95
+
+
+@pytest.mark.parametrize(("available", "walks"), [(60, 1), (80, 1), (200, 2), (2000, 2)])
+def test_groups_begin_with_few_of_them_and_twice_if_they_are_many(available, walks):
+    grid = curved(20_000, lambda share: 0.08 * share)
+    needed = rows_needed(0.1, 0.1)
+    begin = of_groups(grid, available * grid.shares, 0.1, available, needed, 2 * needed)
+    assert len(begin) == walks
+    assert sum(start.part for start in begin) == 1
+    if available >= 3 * needed:
+        enough = 1.3 * needed * walks
+        assert enough <= available * grid.shares[begin[0].place] <= 1.2 * enough
+
+
+def test_scouts_are_some_of_the_groups_whatever_is_measured():
+    some = scouts(np.arange(100, 260))
+    assert len(set(some.tolist())) == 10
+    assert set(some.tolist()) <= set(range(100, 260))
+    codes, place = np.repeat(np.arange(4), 2), np.array([0, 2, 1, 1, 3, 2, 3, 3])
+    counted = np.array([False, True, True, True, True, True, True, True])
+    # Of groups 0, 1 and 3 the first is there from place 2 on, the next from 1, the last nowhere.
+    found = shares_of_scouts(place, codes, counted, np.array([0, 1, 3]), 3)
+    np.testing.assert_allclose(found, [1 / 5, 2 / 5, 3 / 5])
+
+
+def test_grids_have_numbers_for_every_threshold():
+    two, one, none = np.array([2.0, 1.0]), np.array([0.5]), np.zeros(0)
+    with pytest.raises(ValueError, match="give one number of both for every threshold"):
+        Grid(two, one, one)
+    with pytest.raises(ValueError, match="one at least"):
+        Grid(none, none, none)
     with pytest.raises(ValueError, match="have to fall"):
-        Grid(np.array([1.0, 1.0]), np.array([0.5, 1.0]))
+        Grid(np.ones(2), np.array([0.5, 1.0]), np.zeros(2))
+    with pytest.raises(ValueError, match="score has 2 rows, bad has 1"):
+        Grid.of(two, [True])
 
 
 def test_infinite_scores_are_answered_by_every_threshold():
-    grid = Grid.of([math.inf, math.inf, 1.0, -math.inf])
+    grid = Grid.of([math.inf, math.inf, 1.0, -math.inf], np.zeros(4, bool))
     assert grid.thresholds.tolist() == [1, -math.inf]
     assert grid.shares.tolist() == [0.75, 1]

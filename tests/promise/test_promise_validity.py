@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binom
-from simulated import CURVES, rows, tried, true_risk
+from simulated import CURVES, grid_of, rows, tried, true_risk
 
 from elmband.promise import Grid, Risk, estimate
 
@@ -18,7 +18,7 @@ def at_most(share, repeats):
 @pytest.mark.parametrize("n", [60, 1000])
 def test_promises_are_broken_no_more_often_than_said(name, n):
     rng = np.random.default_rng(0)
-    grid = Grid.of(rng.random(400), size=60)
+    grid = grid_of(rng, 400, CURVES[name], size=60)
     risks = {value: true_risk(CURVES[name], value) for value in grid.thresholds}
     broken = 0
     for _ in range(500):
@@ -41,7 +41,7 @@ def test_the_same_simulation_finds_estimates_to_be_no_promises():
 def test_promises_are_broken_almost_as_often_as_allowed_at_the_limit():
     """A test that never passed would keep every promise."""
     rng = np.random.default_rng(2)
-    grid = Grid.of(np.arange(2.0), size=1)  # answers every row
+    grid = Grid.of(np.arange(2.0), np.zeros(2, bool), size=1)  # answers every row
     found = [
         tried(Risk.error(rng.random(500) < 0.1), np.zeros(500), grid, limit=0.1)
         for _ in range(1000)
@@ -57,7 +57,8 @@ def test_promises_about_positive_rows_hold(kind):
     limit = {"fpr": 0.03, "fdr": 0.15}[kind]
     rng = np.random.default_rng(3)
     u = rng.random(1000)
-    grid = Grid.of(np.abs(u - 0.5)[u > 0.5], size=100)
+    u = u[u > 0.5]
+    grid = Grid.of(np.abs(u - 0.5), rng.random(len(u)) > u, size=100)
     broken = found = 0
     for _ in range(500):
         u = rng.random(800)
@@ -82,14 +83,14 @@ def photos(rng, n_groups, rate):
 @pytest.mark.slow
 def test_rows_of_one_photo_break_promises_of_rows_but_not_of_groups():
     rng = np.random.default_rng(4)
-    training, _, photo = photos(rng, 50, 0)
-    grid, grid_of_groups = Grid.of(training, size=40), Grid.of(training, groups=photo, size=40)
+    training, bad, _ = photos(rng, 50, 0.1)
+    grid = Grid.of(training, bad, size=40)
     by_rows = by_groups = 0
     for _ in range(300):
         score, bad, groups = photos(rng, 80, 0.1 + 1e-9)
         by_rows += tried(Risk.error(bad), score, grid, limit=0.1) is not None
         risk = Risk.error(bad)
-        by_groups += tried(risk, score, grid_of_groups, limit=0.1, groups=groups) is not None
+        by_groups += tried(risk, score, grid, limit=0.1, groups=groups) is not None
     assert by_rows / 300 > 0.3
     assert by_groups / 300 <= at_most(0.1, 300)
 
@@ -99,7 +100,7 @@ def test_rows_of_one_photo_break_promises_of_rows_but_not_of_groups():
 def test_promises_of_groups_hold_with_rates_of_every_size(kind):
     """Groups of 1 to 12 rows have error rates of their own, 0.1 on average for any score."""
     rng = np.random.default_rng(5)
-    grid = Grid.of(rng.random(500), size=30)
+    grid = Grid.of(rng.random(500), rng.random(500) < 0.1, size=30)
     broken = 0
     for _ in range(300):
         groups = np.repeat(np.arange(150), rng.integers(1, 13, 150))
@@ -119,9 +120,9 @@ def test_promises_of_groups_hold_with_rates_of_every_size(kind):
 def test_promises_find_most_of_what_there_is_to_be_found():
     """The risk is at most 5 % for the 55 % most certain rows."""
     rng = np.random.default_rng(8)
-    grid = Grid.of(rng.random(2000))
+    grid = grid_of(rng, 2000, CURVES["rising"])
     best = grid.shares[[true_risk(CURVES["rising"], v) <= 0.05 for v in grid.thresholds]].max()
-    for n, part in [(300, 0.3), (3000, 0.75), (30_000, 0.92)]:
+    for n, part in [(300, 0.25), (3000, 0.75), (30_000, 0.92)]:
         found = [
             tried(Risk.error(wrong), score, grid, limit=0.05)
             for score, wrong in (rows(rng, n, CURVES["rising"]) for _ in range(50))
@@ -132,10 +133,47 @@ def test_promises_find_most_of_what_there_is_to_be_found():
 def test_promises_get_past_certain_rows_that_are_bad():
     """A single walk would end at its first step."""
     rng = np.random.default_rng(9)
-    grid = Grid.of(rng.random(2000))
     curve = CURVES["worst where most certain"]
+    grid = grid_of(rng, 2000, curve)
     found = [
         tried(Risk.error(wrong), score, grid, limit=0.15)
         for score, wrong in (rows(rng, 5000, curve) for _ in range(50))
     ]
     assert np.mean([f is not None for f in found]) > 0.9
+
+
+def test_promises_of_weighted_rows_hold():
+    """Rows that are wrong more often weigh more: the weighted share is a tenth."""
+    rng = np.random.default_rng(10)
+    grid = Grid.of(rng.random(500), rng.random(500) < 0.1, size=20)
+    broken = 0
+    for _ in range(300):
+        heavy = rng.random(400) < 0.2
+        s = np.where(heavy, 4.0, 1.0)
+        # (0.2·4·0.16 + 0.8·1·0.04) / (0.2·4 + 0.8·1) = 0.1
+        wrong = rng.random(400) < np.where(heavy, 0.16, 0.04) + 1e-9
+        found = tried(Risk.error(wrong), rng.random(400), grid, limit=0.1, sample_weight=s)
+        broken += found is not None
+    assert broken / 300 <= at_most(0.1, 300)
+
+
+def made_and_broken(rng, curve, n, limit, times):
+    """Return shares of promises that were made, and of all times that one was broken."""
+    made = broken = 0
+    for _ in range(times):
+        grid = grid_of(rng, 400, curve)
+        score, wrong = rows(rng, n, curve)
+        found = tried(Risk.error(wrong), score, grid, limit=limit)
+        made += found is not None
+        broken += found is not None and true_risk(curve, found.value) > limit
+    return made / times, broken / times
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [("rising", 0.95), ("at the limit if all are answered", 0.95)]
+)
+def test_five_hundred_rows_make_most_promises_and_break_few(name, least):
+    made, broken = made_and_broken(np.random.default_rng(11), CURVES[name], 500, 0.1, 200)
+    assert made >= least
+    assert broken <= 0.1 + 2 * math.sqrt(0.09 / 200)

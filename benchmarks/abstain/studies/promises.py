@@ -104,7 +104,11 @@ def train(split: Split, rule: str) -> Trained:
     rows = Rows(split.test.y, answers.label, answers.confidence, photo)
     known = model._left_out  # noqa: SLF001 - candidates, of which users see the chosen one only
     called = known.score[known.called == 1]
-    grids = {"max_fpr": Grid.of(called), "max_error": Grid.of(known.score)}
+    wrong = known.called != known.true
+    grids = {
+        "max_fpr": Grid.of(called, wrong[known.called == 1]),
+        "max_error": Grid.of(known.score, wrong),
+    }
     estimates = {wish: _chosen(model, wish).thresholds_[1].value for wish in WISHES}
     return Trained(model, rows, grids, estimates)
 

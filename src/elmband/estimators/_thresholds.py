@@ -92,15 +92,16 @@ def promised(
 
     def one(rows: Known, place: int | None) -> Threshold:
         if request.wish == "coverage":
-            return coverage_threshold(rows.score, request.value)
+            return coverage_threshold(rows.score, request.value, sample_weight=rows.s)
         risk, limit = _risk(request, rows, labels, place)
         wanted = request.positive if request.one_sided else place
         return promise(
             risk,
             rows.score,
-            Grid.of(_candidates(training, wanted)),
+            _candidates(request, training, labels, wanted),
             limit=limit,
             confidence=confidence_level,
+            sample_weight=rows.s,
             groups=rows.groups,
             together=count,
         )
@@ -108,10 +109,13 @@ def promised(
     return _by_class(request, rows, labels, one)
 
 
-def _candidates(training: Known, place: int | None) -> Floats:
-    """Return the scores of training rows that count when they are answered."""
-    scores = training.score if place is None else training.score[training.called == place]
-    return scores if len(scores) else training.score
+def _candidates(request: Request, training: Known, labels: Any, place: int | None) -> Grid:
+    """Return thresholds at scores of training rows that count when they are answered."""
+    known = training if training.s is None else training.part(training.s > 0)
+    mine = known if place is None else known.part(known.called == place)
+    some = mine if len(mine.score) else known
+    risk, _ = _risk(request, some, labels, place)
+    return Grid.of(some.score, risk.bad)
 
 
 def _by_class(request: Request, rows: Known, labels: Any, one: _One) -> Thresholds:

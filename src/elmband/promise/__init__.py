@@ -3,7 +3,8 @@
 A row is answered where its score reaches the threshold. The risk of doing so is a ratio whose
 denominator is part of its definition (`risk.py`). Training rows left out in closed form give an
 estimate of the threshold (`estimate.py`); rows held out give a promise (`sequence.py`), from
-tests of single thresholds (`bounds.py`) on a grid that was fixed before (`grid.py`).
+tests of single thresholds (`bounds.py`) on a grid that was fixed before (`grid.py`), beginning
+where the strongest evidence is to be expected (`starts.py`).
 """
 
 from elmband.promise.estimate import coverage_threshold, estimate

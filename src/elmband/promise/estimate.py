@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from elmband._arrays import Array
-from elmband.promise.risk import Risk, checked_limit, checked_score, group_codes
+from elmband.promise.risk import (
+    Risk,
+    checked_limit,
+    checked_score,
+    checked_weights,
+    effective,
+    group_codes,
+)
 from elmband.promise.threshold import COVERAGE, Bools, Floats, Ints, Threshold
 
 # Ratios and limits such as 1 - 0.93 differ by rounding from what they are meant to be.
@@ -35,12 +42,12 @@ def estimate(
     limit : float
         The largest risk allowed, more than 0 and less than 1.
     sample_weight : (n,) array, optional
-        A row of weight s counts as s rows.
+        A row of weight s counts as s rows in every share. A common factor changes nothing.
     groups : (n,) array, optional
         Groups of rows: the risk is then the mean over groups of the share within a group.
     """
     values = checked_score(score, len(risk.bad))
-    s = _checked_weights(sample_weight, len(values))
+    s = checked_weights(sample_weight, len(values))
     limit = checked_limit(limit)
     order = np.argsort(-values, kind="stable")
     order = order[s[order] > 0]
@@ -51,6 +58,7 @@ def estimate(
         total, n = _group_sums(codes[order], bad, counted, answered_only=risk.answered_only)
     else:
         total, n = _answered_sums(bad, counted, answered_only=risk.answered_only)
+    known = n if groups is not None else _known(s * counted, n, answered_only=risk.answered_only)
     fine = _last_of_ties(falling) & (n > 0) & (total <= (limit + ROUNDING) * n)
     last = int(np.flatnonzero(fine)[-1]) if fine.any() else -1
     answered = np.cumsum(s)
@@ -59,7 +67,7 @@ def estimate(
         "estimate",
         replace(risk.meaning, grouped=groups is not None),
         limit,
-        n=float(n[last]) if last >= 0 else 0.0,
+        n=float(known[last]) if last >= 0 else 0.0,
         observed=float(total[last] / n[last]) if last >= 0 else math.nan,
         answered=float(answered[last] / answered[-1]) if last >= 0 else 0.0,
     )
@@ -79,7 +87,7 @@ def coverage_threshold(
             f"coverage={coverage!r} is no share of rows to answer; give a number more than 0 and "
             "at most 1."
         )
-    s = _checked_weights(sample_weight, len(values))
+    s = checked_weights(sample_weight, len(values))
     if not s.sum() > 0:
         raise ValueError("There are no rows to tell the threshold from; give one at least.")
     order = np.argsort(-values, kind="stable")
@@ -88,19 +96,8 @@ def coverage_threshold(
     first = int(np.argmax(enough))
     value = -math.inf if coverage == 1 else float(falling[first])
     share = 1.0 if coverage == 1 else float(answered[first] / answered[-1])
-    return Threshold(value, "estimate", COVERAGE, coverage, float(answered[-1]), share, share)
-
-
-def _checked_weights(sample_weight: Array | None, n_rows: int) -> Floats:
-    if sample_weight is None:
-        return np.ones(n_rows)
-    s = np.asarray(sample_weight, dtype=np.float64)
-    if s.shape != (n_rows,) or not np.all((s >= 0) & np.isfinite(s)):
-        raise ValueError(
-            f"sample_weight has shape {s.shape} for {n_rows} rows, or values that are negative or "
-            "not finite; give one number of at least 0 per row."
-        )
-    return s
+    n = float(effective(s.sum(), np.sum(s**2)))
+    return Threshold(value, "estimate", COVERAGE, coverage, n, share, share)
 
 
 def _last_of_ties(falling: Floats) -> Bools:
@@ -120,6 +117,12 @@ def _answered_sums(bad: Floats, counted: Floats, *, answered_only: bool) -> tupl
     """Return bad rows and counted rows if rows are answered up to each."""
     n = np.cumsum(counted) if answered_only else np.full(len(counted), counted.sum())
     return np.cumsum(bad), n
+
+
+def _known(squares: Floats, total: Floats, *, answered_only: bool) -> Floats:
+    """Return the effective number of counted rows if rows are answered up to each."""
+    sums = np.cumsum(squares) if answered_only else np.full(len(squares), squares.sum())
+    return effective(total, sums)  # type: ignore[no-any-return]
 
 
 def _group_sums(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elmband._arrays import Array
+from elmband.promise import starts
 from elmband.promise.bounds import (
     BettingEvidence,
     BinomialEvidence,
@@ -14,71 +15,115 @@ from elmband.promise.bounds import (
     rows_needed,
 )
 from elmband.promise.grid import Grid
-from elmband.promise.risk import Risk, group_codes
+from elmband.promise.risk import Risk, effective, group_codes
+from elmband.promise.scouts import scouts, shares_of_scouts, shares_without
+from elmband.promise.starts import SCOUTED, Start
 from elmband.promise.threshold import Floats, Ints
+
+
+class Hypotheses(NamedTuple):
+    """What is to be tested: the risk at the thresholds of a grid, by `limit` at level delta."""
+
+    risk: Risk
+    grid: Grid
+    limit: float
+    delta: float
 
 
 class HeldOut(NamedTuple):
     """What can be said at every threshold, from the strictest on.
 
     `available` is the number of rows or groups that could be counted if all rows were answered,
-    `needed` the least number that can be promised on.
+    `needed` the least number that can be promised on, and `starts` is where walks begin.
     """
 
     evidence: Iterable[Evidence]
-    available: int
+    available: float
     needed: int
+    starts: list[Start]
 
 
-def held_out(
-    risk: Risk, score: Floats, groups: Array | None, grid: Grid, limit: float, delta: float
-) -> HeldOut:
-    """Prepare tests of `limit` at level delta: on rows, or on groups where these are given."""
+def held_out(test: Hypotheses, score: Floats, s: Floats, groups: Array | None) -> HeldOut:
+    """Prepare tests on rows with weights s, or on groups where these are given."""
     # The strictest threshold that answers a row, past the last one if there is none.
-    place = np.searchsorted(-grid.thresholds, -score)
-    size = len(grid.thresholds)
-    if groups is None:
-        return HeldOut(
-            _row_evidence(risk, place, size), int(risk.counted.sum()), rows_needed(limit, delta)
-        )
-    codes, n_groups = group_codes(groups, len(score))
-    rates = _group_rates(risk, place, codes, size, n_groups)
-    return HeldOut(
-        (BettingEvidence.of(r, limit, delta) for r in rates),
-        len(np.unique(codes[risk.counted])),
-        groups_needed(limit, delta),
-    )
+    place = np.searchsorted(-test.grid.thresholds, -score)
+    if groups is not None:
+        codes, _ = group_codes(groups, len(score))
+        found = _of_groups(test, place, codes, s)
+    elif np.all(s == s[:1]):
+        found = _of_rows(test, place)
+    else:
+        found = _of_weighted_rows(test, place, s / s.max())
+    # A denominator that does not depend on the threshold is there from the strictest one on.
+    return found if test.risk.answered_only else found._replace(starts=[Start(0, 1.0)])
 
 
-def _row_evidence(risk: Risk, place: Ints, size: int) -> Iterator[BinomialEvidence]:
+def _of_rows(test: Hypotheses, place: Ints) -> HeldOut:
     """Count bad rows and rows at every threshold."""
-    bad = _reached(place[risk.bad], size)
+    risk, size = test.risk, len(test.grid.thresholds)
+    bad, available = _reached(place[risk.bad], size), int(risk.counted.sum())
+    counted = np.full(size, available)
     if risk.answered_only:
         counted = _reached(place[risk.counted], size)
-    else:
-        counted = np.full(size, int(risk.counted.sum()))
-    return map(BinomialEvidence, bad.tolist(), counted.tolist())
+    evidence = map(BinomialEvidence, bad.tolist(), counted.tolist())
+    begin = starts.of_rows(test.grid, available, test.limit)
+    return HeldOut(evidence, available, rows_needed(test.limit, test.delta), begin)
 
 
 def _reached(place: Ints, size: int) -> Ints:
     return np.cumsum(np.bincount(place, minlength=size + 1))[:size]
 
 
-def _group_rates(
-    risk: Risk, place: Ints, codes: Ints, size: int, n_groups: int
-) -> Iterator[Floats]:
+def _of_weighted_rows(test: Hypotheses, place: Ints, q: Floats) -> HeldOut:
+    """Bet on rows of different weights."""
+    risk, limit, delta = test.risk, test.limit, test.delta
+
+    def evidence() -> Iterator[Evidence]:
+        for k in range(len(test.grid.thresholds)):
+            counted = risk.counted & (place <= k) if risk.answered_only else risk.counted
+            bad = (risk.bad & (place <= k))[counted].astype(np.float64)
+            yield BettingEvidence.of_weighted(bad, q[counted], limit, delta)
+
+    mine = q[risk.counted]
+    available = float(effective(mine.sum(), np.sum(mine**2)))
+    begin = starts.of_rows(test.grid, available, limit)
+    return HeldOut(evidence(), available, groups_needed(limit, delta), begin)
+
+
+def _of_groups(test: Hypotheses, place: Ints, codes: Ints, s: Floats) -> HeldOut:
+    """Bet on groups, but for scouts that tell how many there are at every threshold."""
+    risk, limit, delta, size = test.risk, test.limit, test.delta, len(test.grid.thresholds)
+    present = np.unique(codes[risk.counted])
+    needed, some = groups_needed(limit, delta), present[:0]
+    shares = shares_without(test.grid.shares)
+    if risk.answered_only and len(present) >= SCOUTED * needed:
+        some = scouts(present)
+        shares = shares_of_scouts(place, codes, risk.counted, some, size)
+    tested = ~np.isin(codes, some)
+    rates = _group_rates(risk.part(tested), place[tested], codes[tested], s[tested], size)
+    expected = (len(present) - len(some)) * shares
+    by_half = groups_needed(limit, delta / 2)
+    begin = starts.of_groups(test.grid, expected, limit, len(present), needed, by_half)
+    evidence = (BettingEvidence.of(r, limit, delta) for r in rates)
+    return HeldOut(evidence, len(present), needed, begin)
+
+
+def _group_rates(risk: Risk, place: Ints, codes: Ints, s: Floats, size: int) -> Iterator[Floats]:
     """Yield the rates of the groups that are counted, at every threshold."""
     order = np.argsort(place, kind="stable")
     ends = np.searchsorted(place[order], np.arange(size), side="right")
-    bad = np.zeros(n_groups, dtype=np.intp)
-    if risk.answered_only:
-        counted = bad.copy()
-    else:
-        counted = np.bincount(codes[risk.counted], minlength=n_groups)
+    n_groups = int(codes.max(initial=-1)) + 1
+
+    def sums(rows: Ints) -> Floats:
+        return np.bincount(codes[rows], s[rows], n_groups).astype(np.float64)
+
+    bad = np.zeros(n_groups)
+    counted = bad.copy() if risk.answered_only else sums(np.flatnonzero(risk.counted))
     # Each threshold adds the rows that it is the first to answer.
     for rows in np.split(order, ends)[:size]:
-        bad += np.bincount(codes[rows[risk.bad[rows]]], minlength=n_groups)
+        bad += sums(rows[risk.bad[rows]])
         if risk.answered_only:
-            counted += np.bincount(codes[rows[risk.counted[rows]]], minlength=n_groups)
+            counted += sums(rows[risk.counted[rows]])
         there = counted > 0
-        yield bad[there] / counted[there]
+        # Sums of weights are rounded each in its own order.
+        yield np.minimum(bad[there] / counted[there], 1.0)

@@ -1,6 +1,6 @@
 """Risks of a classifier that abstains: each a ratio with its own denominator."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -30,10 +30,14 @@ class Risk:
     counted: Bools
     answered_only: bool
 
+    def part(self, rows: Bools) -> Self:
+        """Return the risk of some of the rows."""
+        return replace(self, bad=self.bad[rows], counted=self.counted[rows])
+
     @classmethod
     def error(cls, wrong: Array) -> Self:
         """Return the share of the answered rows that are wrong."""
-        bad = _mask(wrong, "wrong")
+        bad = checked_mask(wrong, "wrong")
         meaning = Meaning("error", "the answered rows", "are wrong")
         return cls(meaning, bad, np.ones_like(bad), answered_only=True)
 
@@ -54,7 +58,10 @@ class Risk:
 
 
 def _masks(is_positive: Array, called_positive: Array) -> tuple[Bools, Bools]:
-    truly, called = _mask(is_positive, "is_positive"), _mask(called_positive, "called_positive")
+    truly, called = (
+        checked_mask(is_positive, "is_positive"),
+        checked_mask(called_positive, "called_positive"),
+    )
     if len(truly) != len(called):
         raise ValueError(
             f"is_positive has {len(truly)} rows, called_positive has {len(called)}; give both for "
@@ -63,7 +70,8 @@ def _masks(is_positive: Array, called_positive: Array) -> tuple[Bools, Bools]:
     return truly, called
 
 
-def _mask(values: Array, name: str) -> Bools:
+def checked_mask(values: Array, name: str) -> Bools:
+    """Return one True or False for every row."""
     mask = np.asarray(values)
     if mask.ndim != 1 or mask.dtype != np.bool_:
         raise ValueError(
@@ -94,12 +102,38 @@ def checked_limit(limit: float) -> float:
     return float(limit)
 
 
-def group_codes(groups: Array, n_rows: int) -> tuple[Ints, int]:
-    """Return the number of the group of every row, and how many groups there are."""
+def checked_weights(sample_weight: Array | None, n_rows: int) -> Floats:
+    """Return one weight for every row, 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    s = np.asarray(sample_weight, dtype=np.float64)
+    if s.shape != (n_rows,) or not np.all((s >= 0) & np.isfinite(s)):
+        raise ValueError(
+            f"sample_weight has shape {s.shape} for {n_rows} rows, or values that are negative or "
+            "not finite; give one number of at least 0 per row."
+        )
+    return s
+
+
+def effective(total: Any, squares: Any) -> Any:
+    """Return how many rows of equal weight know as much: (Σs)² / Σs², 0 for none.
+
+    A common factor of the weights changes nothing, and rows of weight 0 do not count.
+    """
+    return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+
+
+def checked_groups(groups: Array, n_rows: int) -> np.ndarray[Any, Any]:
+    """Return one label of a group for every row."""
     labels: np.ndarray[Any, Any] = np.asarray(groups)
     if labels.shape != (n_rows,):
         raise ValueError(
             f"groups has shape {labels.shape}, score has {n_rows} rows; give one group per row."
         )
-    names, codes = np.unique(labels, return_inverse=True)
+    return labels
+
+
+def group_codes(groups: Array, n_rows: int) -> tuple[Ints, int]:
+    """Return the number of the group of every row, and how many groups there are."""
+    names, codes = np.unique(checked_groups(groups, n_rows), return_inverse=True)
     return codes, len(names)

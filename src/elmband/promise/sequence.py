@@ -9,9 +9,17 @@ import numpy as np
 from elmband._arrays import Array
 from elmband.promise.bounds import Evidence
 from elmband.promise.grid import Grid
-from elmband.promise.held_out import held_out
-from elmband.promise.risk import Risk, checked_limit, checked_score
-from elmband.promise.threshold import Ints, Meaning, Threshold, count, percent
+from elmband.promise.held_out import Hypotheses, held_out
+from elmband.promise.refusal import Refusal, Tried
+from elmband.promise.risk import (
+    Risk,
+    checked_groups,
+    checked_limit,
+    checked_score,
+    checked_weights,
+)
+from elmband.promise.starts import Start
+from elmband.promise.threshold import Threshold
 
 
 def promise(
@@ -21,6 +29,7 @@ def promise(
     *,
     limit: float,
     confidence: float = 0.9,
+    sample_weight: Array | None = None,
     groups: Array | None = None,
     together: int = 1,
 ) -> Threshold:
@@ -29,7 +38,11 @@ def promise(
     Over the draw of independent held-out rows, or of independent groups of rows, the risk at the
     threshold returned is more than `limit` with a probability of at most 1 - confidence, whatever
     the model and its scores. With groups the risk is the mean over groups of the share within a
-    group; groups without rows that count are left out.
+    group. Where only answered rows count, it is the mean over those groups that have such a row at
+    this threshold; which these are is part of what is promised.
+
+    The probability is that of one call. Whoever calls again with other limits or models until a
+    promise is made has a larger one of being wrong.
 
     Parameters
     ----------
@@ -43,8 +56,11 @@ def promise(
         The largest risk allowed, more than 0 and less than 1.
     confidence : float
         Probability that the promise holds, more than 0 and less than 1.
+    sample_weight : (n,) array, optional
+        A row of weight s counts as s rows in every share, but not as s rows of evidence: a common
+        factor changes nothing, and a row of weight 0 might as well not be there.
     groups : (n,) array, optional
-        Groups of rows that are not independent of each other.
+        Groups of rows that are not independent of each other. Weights count within a group.
     together : int
         Number of promises that are to hold all at once with this confidence.
 
@@ -53,27 +69,32 @@ def promise(
     ValueError
         If rows are too few, or if there is no threshold that can be promised.
     """
-    values = checked_score(score, len(risk.bad))
+    values, s = checked_score(score, len(risk.bad)), checked_weights(sample_weight, len(risk.bad))
     limit, delta = checked_limit(limit), _checked_delta(confidence, together)
-    seen = held_out(risk, values, groups, grid, limit, delta)
-    # A denominator that does not depend on the threshold is there from the strictest one on.
-    starts = grid.starts(seen.available, seen.needed) if risk.answered_only else np.arange(1)
-    walk = _walk(seen.evidence, starts, limit, delta)
-    asked = _Asked(replace(risk.meaning, grouped=groups is not None), limit, confidence)
+    names = None if groups is None else checked_groups(groups, len(values))[s > 0]
+    risk, values, s = risk.part(s > 0), values[s > 0], s[s > 0]
+    seen = held_out(Hypotheses(risk, grid, limit, delta), values, s, names)
+    walk = _walk(seen.evidence, seen.starts, limit, delta)
+    meaning = replace(risk.meaning, grouped=groups is not None)
+    refusal = Refusal(meaning, limit, confidence, delta, seen.available)
     if walk.most < seen.needed:
-        raise ValueError(asked.too_few(seen.needed, walk.most))
+        raise ValueError(refusal.too_few(seen.needed, walk.most))
+
+    def answered(place: int) -> float:
+        return float(np.average(values >= grid.thresholds[place], weights=s))
+
     if walk.last is None:
-        raise ValueError(asked.too_high(walk.first))
+        failed = [Tried(step.evidence, step.level, answered(step.place)) for step in walk.first]
+        raise ValueError(refusal.too_high(failed))
     place, evidence, level = walk.last
-    value = float(grid.thresholds[place])
     return Threshold(
-        value,
+        float(grid.thresholds[place]),
         "promise",
-        asked.meaning,
+        meaning,
         limit,
         n=evidence.n,
         observed=evidence.observed,
-        answered=float(np.mean(values >= value)),
+        answered=answered(place),
         confidence=confidence,
         # The test passed: only rounding can take the bound above the limit.
         bound=min(evidence.bound(level), limit),
@@ -102,68 +123,36 @@ class _Step(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """The first test, the last that passed, and the largest number of rows or groups counted."""
+    """Tests where walks began, the last that passed, and the most rows or groups counted."""
 
-    first: _Step
+    first: list[_Step]
     last: _Step | None
-    most: int
+    most: float
 
 
-def _walk(evidence: Iterable[Evidence], starts: Ints, limit: float, delta: float) -> _Walk:
-    """Test one threshold after the other, from the strictest to the loosest.
+def _walk(evidence: Iterable[Evidence], starts: list[Start], limit: float, delta: float) -> _Walk:
+    """Hypotheses one threshold after the other, from the strictest to the loosest.
 
-    Every start brings an equal part of delta. A test that passes hands its level on to the next
-    one, a test that fails loses it. So a threshold whose risk is above `limit`, if no other such
-    one passed before it, is tested at no more than was brought since the one before. All this
-    adds up to delta, which therefore bounds the probability that any of these passes. (Learn then
-    test: Angelopoulos et al., 2021. With one start this is fixed-sequence testing, with more the
+    Every start brings its part of delta. A test that passes hands its level on to the next one, a
+    test that fails loses it. So a threshold whose risk is above `limit`, if no other such one
+    passed before it, is tested at no more than was brought since the one before. All this adds up
+    to delta, which therefore bounds the probability that any of these passes. (Learn then test:
+    Angelopoulos et al., 2021. With one start this is fixed-sequence testing, with more the
     fallback procedure of Wiens and Dmitrienko, 2005.)
     """
-    begins = frozenset(starts.tolist())
-    level, most = 0.0, 0
-    first = last = None
+    parts = dict(starts)
+    level, most = 0.0, 0.0
+    first, last = [], None
     for place, seen in enumerate(evidence):
         most = max(most, seen.n)
-        level += delta / len(begins) if place in begins else 0.0
+        level += parts.get(place, 0.0) * delta
         if not level:
             continue
         step = _Step(place, seen, level)
-        first = first or step
+        if place in parts:
+            first.append(step)
         if seen.p_value(limit) <= level:
             last = step
         else:
             level = 0.0
-    assert first is not None
     return _Walk(first, last, most)
-
-
-class _Asked(NamedTuple):
-    """What was to be promised, and why it cannot be."""
-
-    meaning: Meaning
-    limit: float
-    confidence: float
-
-    @property
-    def refusal(self) -> str:
-        return (
-            f"It cannot be promised with {100 * self.confidence:.10g} % confidence that "
-            f"{self.meaning.claim(self.limit)}"
-        )
-
-    def too_few(self, needed: int, most: int) -> str:
-        units = self.meaning.units
-        return (
-            f"{self.refusal}: the share has to be that of at least {count(needed, units)} held "
-            f"out, even if none is bad, and there are {most:,}; hold out more {units}, or ask for "
-            "a higher limit or less confidence."
-        )
-
-    def too_high(self, first: _Step) -> str:
-        units, seen = self.meaning.units, first.evidence
-        observed = self.meaning.seen(seen.observed, seen.n) if seen.n else f"that of no {units}"
-        return (
-            f"{self.refusal}: at the strictest threshold tried it was {observed} held out, which "
-            f"bounds it only by {percent(seen.bound(first.level))}, and looser ones did no better; "
-            f"ask for a higher limit or less confidence, or hold out more {units}."
-        )
