@@ -9,7 +9,7 @@ import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._files import check_output, destination, named, writable
+from elmband.cli._files import destination, named, writable
 from elmband.cli._learn import (
     check_apart,
     check_kept,
@@ -31,6 +31,7 @@ from elmband.cli._options import (
     option,
     tell,
 )
+from elmband.cli._outputs import check_checkpoint, check_outputs
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
@@ -112,7 +113,8 @@ def fit(
         check_inputs(data, calibrate)
         check_apart(data, calibrate)
     check_spread(data, scheduler)
-    check_output(output)
+    check_outputs([output], [data, calibrate])
+    check_checkpoint(checkpoint, output)
     data = seen_from(data, scheduler)
     count = _neurons(neurons)
     wishes = one_wish(

@@ -11,6 +11,7 @@ from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, wo
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import answers, features_of, predicted, told_of, without_names
 from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, tell
+from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
@@ -55,7 +56,9 @@ def predict(
     folder of Parquet files, part-000000.parquet and so on.
     """
     check_inputs(model, data)
-    if workers is not None or scheduler is not None:
+    spread = workers is not None or scheduler is not None
+    check_outputs([output], [model, data], folders=spread)
+    if spread:
         check_spread(data, scheduler, (output,))
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)

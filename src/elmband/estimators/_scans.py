@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from elmband import engine
 from elmband._arrays import Array, namespace, to_numpy
 from elmband.checkpoint import Checkpoint, described
+from elmband.files import lies_in
 from elmband.moments import Chunk
 from elmband.progress import Bar, Verbose, shown
 from elmband.rows import ArrayRows, StreamRows, chunk_slices
@@ -90,12 +91,24 @@ def refuse_left_out(scan: Scan) -> None:
 
 
 def refuse_own_rows(X: Any, out: str | Path | None) -> None:
-    """Refuse to write results over the rows of a scan, or among them."""
-    if out is not None and isinstance(X, Scan) and X.reads(Path(out)):
+    """Refuse to write results over the rows of a scan or of a mapped file, or among them."""
+    if out is None:
+        return
+    if isinstance(X, Scan) and X.reads(Path(out)):
         raise ValueError(
             f"out={str(out)!r} is what the scan reads, or lies in a folder that it reads; name "
             "another place for the results."
         )
+    if lies_in(Path(out), _mapped_files(X)):
+        raise ValueError(f"out={str(out)!r} is the file that X lies in; name another file.")
+
+
+def _mapped_files(X: Any) -> Iterator[Path]:
+    """Yield the file of an array that was mapped into memory, if it is one or a view of one."""
+    while isinstance(X, np.ndarray):
+        if isinstance(X, np.memmap) and X.filename is not None:
+            yield Path(X.filename)
+        X = X.base
 
 
 def check_targets(estimator: BaseEstimator, scan: Scan, n_outputs: int) -> None:

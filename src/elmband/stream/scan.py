@@ -11,6 +11,7 @@ import numpy as np
 
 from elmband.encode import TableEncoder
 from elmband.encode.raw import RawRows
+from elmband.files import lies_in
 from elmband.moments import Chunk
 from elmband.stream.blocks import Reader, kept, kept_rows
 from elmband.stream.checks import whole
@@ -18,11 +19,12 @@ from elmband.stream.chosen import ChosenColumns
 from elmband.stream.columns import named
 from elmband.stream.encoded import RawReader, described_features
 from elmband.stream.fields import Part
+from elmband.stream.files import covers
 from elmband.stream.fingerprint import describe_part, describe_selection, digest
 from elmband.stream.ranges import Reading, RowRange, cut
 from elmband.stream.selection import check_dtype, check_part
 from elmband.stream.sources import PartFunction, PartList
-from elmband.stream.stamps import check_unchanged, identity
+from elmband.stream.stamps import check_unchanged
 
 
 class Scan(ChosenColumns):
@@ -256,13 +258,11 @@ class Scan(ChosenColumns):
         self._checksum = checksum
 
     def reads(self, path: Path) -> bool:
-        """Tell whether a path, under whatever name, is what is read, or lies in its folder."""
+        """Tell whether a path, under whatever name, is what is read, or would be once it exists."""
         parts = self._source.parts
-        own = {identity(file) for part in parts for file in part.stamps}
-        own |= {identity(folder) for folder in {part.folder for part in parts} if folder}
-        folder = path.parent.resolve()
-        places = path, folder, *folder.parents
-        return not own.isdisjoint({identity(place) for place in places} - {None})
+        named = {part.source for part in parts if part.source is not None}
+        own = (file for part in parts for file in part.stamps)
+        return lies_in(path, own) or any(covers(source, path) for source in named)
 
     def check_unchanged(self) -> None:
         """Refuse files that are not what they were at first."""
