@@ -1,5 +1,6 @@
 """Rows that are read in chunks: what estimators need to train on them and to predict them."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -45,6 +46,13 @@ def refuse_beside_scan(**given: Any) -> None:
         if name == "sample_weight":
             raise ValueError("Weights are part of a scan: name them there, as scan(..., weight=).")
         raise ValueError(f"{name} needs rows in memory; give arrays instead of a scan.")
+
+
+def refuse_beside_groups(groups: Any, **given: Any) -> None:
+    """Refuse what is for rows that are not in memory, where groups need all of them there."""
+    for name, value in given.items():
+        if groups is not None and value is not None:
+            raise ValueError(f"groups needs all rows in memory, without {name}; leave one out.")
 
 
 def check_training_scan(estimator: BaseEstimator, scan: Scan) -> None:
@@ -131,14 +139,19 @@ def transform_of(choice: Any) -> Transform:
 
 
 def scan_rows(
-    scan: Scan, prepare: Callable[[Chunk], Chunk], dtype: Any, chunk_size: int | None
+    scan: Scan,
+    prepare: Callable[[Chunk], Chunk],
+    dtype: Any,
+    chunk_size: int | None,
+    *,
+    whole: bool = False,
 ) -> ArrayRows | StreamRows:
     """Return the rows of a scan: in memory where they are few, else to be read for every pass.
 
-    Every chunk goes through `prepare`.
+    Every chunk goes through `prepare`. With `whole`, all rows are taken into memory.
     """
     size = scan.chunk_size if chunk_size is None else chunk_size
-    kept = _loaded(scan, size)
+    kept = _loaded(scan, size, math.inf if whole else few_rows(scan.n_features, scan.dtype))
     if kept is not None:
         return ArrayRows.of(prepare(kept), size)
     return read_rows(scan, prepare, dtype, size)
@@ -157,9 +170,8 @@ def few_rows(n_features: int, dtype: Any) -> int:
     return min(_KEPT_BYTES // (n_features * int(dtype.itemsize)), _KEPT_ROWS)
 
 
-def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:
-    """Read all rows, or none if they are many."""
-    most = few_rows(scan.n_features, scan.dtype)
+def _loaded(scan: Scan, chunk_size: int, most: float) -> Chunk | None:
+    """Read all rows, or none if they are more than `most`."""
     if scan.n_rows is not None and scan.n_rows > most:
         return None
     kept: list[Chunk] = []

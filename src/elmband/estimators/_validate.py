@@ -78,13 +78,20 @@ def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None
     """Return one label for every training row that has a weight, or None."""
     if groups is None:
         return None
+    return check_labels(groups, rows.n_given, rows.kept)
+
+
+def check_labels(
+    groups: Any, n_rows: int, kept: np.ndarray[Any, Any] | None = None
+) -> np.ndarray[Any, Any]:
+    """Return labels of groups, one for every row, of the rows that are `kept`."""
     labels = np.asarray(to_numpy(groups) if is_array_api_obj(groups) else groups)
-    if labels.shape != (rows.n_given,):
+    if labels.shape != (n_rows,):
         raise ValueError(
-            f"groups must have one label for each of the {rows.n_given} rows of X; "
+            f"groups must have one label for each of the {n_rows} rows of X; "
             f"its shape is {labels.shape}."
         )
-    labels = labels if rows.kept is None else labels[rows.kept]
+    labels = labels if kept is None else labels[kept]
     sentence = "groups holds missing labels or mixes types; convert them."
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError(sentence)

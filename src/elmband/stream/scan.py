@@ -9,6 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
+from elmband._arrays import Array
 from elmband.encode import TableEncoder
 from elmband.encode.raw import RawRows
 from elmband.files import lies_in
@@ -21,6 +22,7 @@ from elmband.stream.encoded import RawReader, described_features
 from elmband.stream.fields import Part
 from elmband.stream.files import covers
 from elmband.stream.fingerprint import describe_part, describe_selection, digest
+from elmband.stream.grouped import group_numbers
 from elmband.stream.ranges import Reading, RowRange, cut
 from elmband.stream.selection import check_dtype, check_part
 from elmband.stream.sources import PartFunction, PartList
@@ -71,7 +73,11 @@ class Scan(ChosenColumns):
 
     def with_encoder(self, encoder: TableEncoder | None) -> "Scan":
         """Return a scan of the same columns with another encoder."""
-        target, features, weight = self._chosen
+        return self.with_features(self._chosen[1], encoder)
+
+    def with_features(self, features: Any, encoder: TableEncoder | None) -> "Scan":
+        """Return a scan of the same rows with other columns; None takes all."""
+        target, _, weight = self._chosen
         return Scan(
             self._given,
             target=target,
@@ -219,6 +225,24 @@ class Scan(ChosenColumns):
         reader = RawReader(self._selection, gaps=self._drops)
         yield from reader.rows(self._parts())
         self._check_end(reader, empty=reader.n_rows == 0, complete=True)
+
+    def groups(self, column: str | int) -> Array:
+        """Return numbers of groups, (n,): rows with equal values in a column have the same.
+
+        A row of weight 0 has none. The column need not be a feature; rows without a value are
+        refused.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from elmband import scan
+        >>> table = pl.DataFrame({"x": [1, 5, 2], "y": [2, 4, 3], "town": ["Rome", "Bari", "Rome"]})
+        >>> scan(table, target="y", features="x").groups("town")
+        array([1, 0, 1])
+        """
+        names = [column] if isinstance(column, str) else None
+        rows = self.with_features([column], TableEncoder(categorical=names))
+        return group_numbers(rows.raw_rows(), str(column))
 
     def _parts(self) -> Iterator[Part]:
         """Yield the parts; those that a function makes are checked one by one."""
