@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elmband.files import appearing_whole, check_writable, naming
+from elmband.files import appearing_whole, check_writable, lies_in, naming
 
 
 def names(folder):
@@ -129,3 +129,28 @@ def test_errors_without_a_number_keep_their_words():
         raise OSError("it fell over")
     with pytest.raises(ValueError, match=r"^mine$"), naming(Path("a")):
         raise ValueError("mine")
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path):
+    path = tmp_path / "result.txt"
+    path.write_text("old")
+    path.chmod(0o444)
+    with pytest.raises(OSError, match="is there already and read-only"):
+        check_writable(path)
+    with pytest.raises(OSError, match="read-only"), appearing_whole(path):
+        pass
+    assert path.read_text() == "old"
+
+
+def test_all_names_of_a_place_are_one(tmp_path):
+    folder, file = tmp_path / "folder", tmp_path / "file"
+    folder.mkdir()
+    file.write_text("here")
+    (tmp_path / "link").symlink_to(folder, target_is_directory=True)
+    (tmp_path / "twin").hardlink_to(file)
+    for path in (file, tmp_path / "twin", tmp_path / "folder" / ".." / "file"):
+        assert lies_in(path, [file])
+    for path in (folder, folder / "new", tmp_path / "link" / "deep" / "new"):
+        assert lies_in(path, [file, folder])
+    assert not lies_in(tmp_path / "new", [file, folder, tmp_path / "nowhere"])
+    assert not lies_in(tmp_path / "new", [])

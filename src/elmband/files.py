@@ -1,12 +1,34 @@
-"""Output files that appear whole or not at all."""
+"""Output files that appear whole or not at all, and that are none of the files that are read."""
 
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+# Nobody may write to a file of such a mode; one who may do anything would not be stopped.
+_WRITE_BITS = 0o222
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return what all names of a file or a folder have in common; None if it does not exist."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def lies_in(path: Path, places: Iterable[Path]) -> bool:
+    """Tell whether a path, under whatever name, is one of these places or lies in one.
+
+    Links, hard links and other spellings are other names.
+    """
+    own = {identity(place) for place in places} - {None}
+    folder = path.parent.resolve()
+    return not own.isdisjoint({identity(place) for place in (path, folder, *folder.parents)})
 
 
 def check_writable(path: Path) -> None:
@@ -14,12 +36,17 @@ def check_writable(path: Path) -> None:
     with naming(path):
         is_folder, has_folder = path.is_dir(), path.parent.is_dir()
         is_special = path.exists() and not path.is_file()
+        is_fixed = path.exists() and not (path.stat().st_mode & _WRITE_BITS)
     if is_folder:
         raise IsADirectoryError(f"{path} is a folder; the output needs the name of a file.")
     if not has_folder:
         raise NotADirectoryError(f"The output folder {path.parent} does not exist; make it first.")
     if is_special:
         raise OSError(f"{path} is a device or a pipe; the output needs the name of a file.")
+    if is_fixed:
+        raise OSError(
+            f"{path} is there already and read-only; name another file, or let it be written to."
+        )
     try:
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:

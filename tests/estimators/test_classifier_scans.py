@@ -234,7 +234,10 @@ def test_a_fit_that_was_ended_goes_on(tmp_path, monkeypatch, after):
             "for one label a row",
         ),
         (lambda m: m.fit(scan((X, TARGETS["two"])), TARGETS["two"]), "y is part of a scan"),
-        (lambda m: m.fit(scan((X, TARGETS["two"])), groups=S), "groups needs rows in memory"),
+        (
+            lambda m: m.fit(scan((X, TARGETS["two"])), groups=S[:2]),
+            "groups must have one label",
+        ),
         (
             lambda m: m.set_params(selection="loo").fit(scan((X, TARGETS["two"]))),
             "selection needs rows in memory",

@@ -1,6 +1,7 @@
 """Estimators on rows that are read in chunks, against the same rows as arrays."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -129,6 +130,27 @@ def test_results_are_not_written_to_where_rows_are_read(fitted, tmp_path, method
     assert [path.name for path in folder.iterdir()] == ["in.npy"]
 
 
+@pytest.mark.parametrize("name", ["twin.npy", "new.npy"])
+def test_results_replace_no_twin_and_join_no_pattern(fitted, tmp_path, name):
+    np.save(tmp_path / "in.npy", X)
+    os.link(tmp_path / "in.npy", tmp_path / "twin.npy")
+    source = tmp_path / ("in.npy" if name == "twin.npy" else "?[nw]*.npy")
+    out = tmp_path / name if name == "twin.npy" else tmp_path / "inner.npy"
+    with pytest.raises(ValueError, match="is what the scan reads"):
+        fitted.predict(scan(source), out=out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.npy", "twin.npy"]
+
+
+def test_results_do_not_replace_the_file_that_rows_are_mapped_from(fitted, tmp_path):
+    np.save(tmp_path / "in.npy", X)
+    os.link(tmp_path / "in.npy", tmp_path / "twin.npy")
+    rows = np.load(tmp_path / "in.npy", mmap_mode="r")
+    for name in ("in.npy", "twin.npy"):
+        with pytest.raises(ValueError, match="is the file that X lies in"):
+            fitted.predict(rows[: N // 2], out=tmp_path / name)
+    np.testing.assert_array_equal(np.load(tmp_path / "in.npy"), X)
+
+
 def test_results_may_be_written_beside_the_file_that_is_read(fitted, tmp_path):
     np.save(tmp_path / "in.npy", X)
     for source in ("in.npy", "*n.npy"):
@@ -172,7 +194,7 @@ def test_conformal_multipliers_from_a_scan_are_at_least_those_of_arrays():
     [
         (lambda m: m.fit(scan((X, Y)), Y), "y is part of a scan"),
         (lambda m: m.fit(scan((X, Y)), sample_weight=S), "Weights are part of a scan"),
-        (lambda m: m.fit(scan((X, Y)), groups=S), "groups needs rows in memory"),
+        (lambda m: m.fit(scan((X, Y)), groups=S[:2]), "groups must have one label for each of the"),
         (lambda m: m.fit(scan(X)), "has no target to learn"),
         (lambda m: m.fit(X, Y, checkpoint="folder"), "checkpoint is for fits on a scan"),
         (lambda m: m.fit(X, Y).predict(scan(X[:, :3])), "has 3 features"),

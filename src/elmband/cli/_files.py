@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from elmband import load
-from elmband.files import check_writable
 
 # How the files begin that are not text.
 _BEGINNINGS = {
@@ -68,12 +67,6 @@ def _called(sentence: str, file: str, path: str) -> str:
     """Return a sentence with the name that people know a file by."""
     name = named(path)
     return sentence.replace(file, name[0].upper() + name[1:] if path == STANDARD else name)
-
-
-def check_output(path: str) -> None:
-    """Make sure that a file can be written, before any work is done for it."""
-    if path != STANDARD:
-        check_writable(Path(path))
 
 
 @contextmanager

@@ -52,14 +52,15 @@ def check_apart(data: str, held_out: str) -> None:
         )
 
 
-def promised(model: Any, held_out: Any, asked: dict[str, float]) -> None:
-    """Turn estimates of a model into promises, by rows held out."""
+def promised(model: Any, held_out: Any, asked: dict[str, float], groups: Any = None) -> None:
+    """Turn estimates of a model into promises, by rows held out, which may belong to groups."""
+    labels = {} if groups is None else {"groups": groups}
     if not isinstance(model, ELMSelectiveClassifier) or not asked:
-        model.calibrate(held_out)
+        model.calibrate(held_out, **labels)
         return
     # Rows are judged first, without a wish: what is refused afterwards is the wish.
     model.set_params(**dict.fromkeys(asked))
-    model.calibrate(held_out)
+    model.calibrate(held_out, **labels)
     choose(model, asked)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._files import named, readable
+from elmband.cli._groups import check_column
 from elmband.cli._look import clearer
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import TableRows, column_names, is_table, opened_table
@@ -24,12 +25,14 @@ def opened(
     *,
     encoder: Any = None,
     exclude: list[str] | None = None,
+    groups: str | None = None,
     widest: float = math.inf,
     **columns: Any,
 ) -> Iterator[Any]:
     """Give a scan of a file, or of standard input; tables with names are encoded.
 
-    More columns than the `widest` table may have are refused before any are read.
+    More columns than the `widest` table may have are refused before any are read. A column of
+    `groups` is none of the features.
     """
     with readable(data) as path, told_of(data, path):
         table = is_table(path)
@@ -39,6 +42,10 @@ def opened(
         columns = {role: _resolved(chosen, names) for role, chosen in columns.items()}
         if exclude:
             columns["features"] = _others(names, exclude, columns)
+        if groups is not None:
+            check_column(groups, names, (columns["target"], columns["weight"]), data)
+            others = columns["features"] or _others(names, [groups], columns)
+            columns["features"] = [name for name in others if name != groups]
         if table and widest < math.inf:
             check_width(len(columns.get("features") or names), data, widest)
         yield scan(path, encoder=encoder if table else None, **columns)

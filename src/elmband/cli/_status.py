@@ -109,7 +109,12 @@ def _sentence(error: Exception) -> str:
 
 def _note(message: Warning | str, *_: Any) -> None:
     """Say what a warning says, without the line of code that it comes from."""
-    _print(f"Note: {message}", "yellow")
+    note(str(message))
+
+
+def note(sentence: str) -> None:
+    """Say something on standard error that people should know, and that stops nothing."""
+    _print(f"Note: {sentence}", "yellow")
 
 
 def _complain(sentence: str) -> None:

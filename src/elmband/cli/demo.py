@@ -24,8 +24,9 @@ from elmband.cli._demo_task import (
     diabetes_task,
     write_tables,
 )
-from elmband.cli._files import STANDARD, check_output, destination, writable
+from elmband.cli._files import STANDARD, destination, writable
 from elmband.cli._options import AsJson, share, tell
+from elmband.cli._outputs import check_outputs
 from elmband.files import appearing_whole, naming
 from elmband.metrics import coverage_by_group, interval_score, nmpiw, picp
 
@@ -88,7 +89,7 @@ def demo(
         words = f"{n} rows written to {train}, {m} to {test}"
         tell({"rows": written}, words, as_json=as_json, outputs=())
         return
-    check_output(output)
+    check_outputs([output], [])
     tasks = artificial_task(rows, seed), diabetes_task(seed)
     results = []
     for task in tasks:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from elmband.cli._files import check_output, destination, loaded, named, writable
+from elmband.cli._files import destination, loaded, named, writable
 from elmband.cli._options import AsJson, Model, tell
+from elmband.cli._outputs import check_outputs
 from elmband.files import appearing_whole, naming
 from elmband.onnx_export import to_onnx
 
@@ -30,7 +31,7 @@ def export(
     labels, probabilities and what is accepted. With --json its inputs and outputs are named.
     """
     begun = perf_counter()
-    check_output(output)
+    check_outputs([output], [model])
     proto = to_onnx(loaded(model))
     with writable(output, ".onnx") as path, appearing_whole(path) as temporary, naming(path):
         temporary.write_bytes(proto.SerializeToString())

@@ -9,7 +9,8 @@ import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._files import check_output, destination, named, writable
+from elmband.cli._files import destination, named, writable
+from elmband.cli._groups import check_grouping, groups_of, tell_group_key
 from elmband.cli._learn import (
     check_apart,
     check_kept,
@@ -31,6 +32,7 @@ from elmband.cli._options import (
     option,
     tell,
 )
+from elmband.cli._outputs import check_checkpoint, check_outputs
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
@@ -66,7 +68,22 @@ def fit(
         list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
     ] = None,
     weight: Annotated[
-        str | None, typer.Option(help="Column that says how often each row counts.")
+        str | None,
+        typer.Option(
+            help="Column that says how often each row counts. Only ratios matter: a common factor "
+            "changes nothing. Zero drops a row. A row is left out with all of its weight, and "
+            "equal rows leave together; in a table too large for memory, which is read in chunks, "
+            "copies cannot be found, and each is left out by itself."
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column whose equal values say which rows belong together, such as a patient: "
+            "they are left out together, so that intervals are for rows of new groups. It is no "
+            "feature, and predict does not need it. Rows are taken into memory.",
+            metavar="COLUMN",
+        ),
     ] = None,
     classes: Annotated[
         bool, typer.Option("--classes", help="Numbers of the target are classes. Text always is.")
@@ -112,7 +129,16 @@ def fit(
         check_inputs(data, calibrate)
         check_apart(data, calibrate)
     check_spread(data, scheduler)
-    check_output(output)
+    check_grouping(
+        groups,
+        features,
+        published=published,
+        checkpoint=checkpoint,
+        workers=workers,
+        scheduler=scheduler,
+    )
+    check_outputs([output], [data, calibrate])
+    check_checkpoint(checkpoint, output)
     data = seen_from(data, scheduler)
     count = _neurons(neurons)
     wishes = one_wish(
@@ -121,7 +147,7 @@ def fit(
     columns = {"target": target, "weight": weight, "features": features or None}
     begun = perf_counter()
     widest = math.inf if published else _WIDEST
-    with opened(data, exclude=exclude, widest=widest, **columns) as rows:
+    with opened(data, exclude=exclude, groups=groups, widest=widest, **columns) as rows:
         # Text and dates give several features a column.
         check_width(rows.n_features, data, widest)
         text = check_target(rows, data, classes=classes)
@@ -129,12 +155,16 @@ def fit(
         if positive is not None:
             model.set_params(pos_label=positive_class(rows, positive))
         model.set_params(random_state=seed)
+        if groups is None:
+            tell_group_key(rows)
+        labels = groups_of(rows, groups, data)
         with workers_of(workers, scheduler) as client:
-            model.fit(rows, checkpoint=checkpoint, client=client)
+            model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)
         size = {"rows": rows.n_rows, "features": rows.n_features}
+        size |= {} if labels is None else {"groups": int(labels.max()) + 1}
     if calibrate is not None:
         with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
-            promised(model, held_out, wishes)
+            promised(model, held_out, wishes, groups_of(held_out, groups, calibrate))
     check_kept(model)
     with writable(output, ".safetensors") as path:
         model.save(path)
@@ -161,6 +191,8 @@ def _words(facts: dict[str, Any]) -> str:
     # Workers that read files without a count of their rows keep it to themselves.
     if facts["rows"] is not None:
         size = f"{counted(facts['rows'], 'row')}, {size}"
+    if "groups" in facts:
+        size = f"{size}, {counted(facts['groups'], 'group')}"
     done = f"learned {what} in {facts['seconds']:.1f} s, written to {destination(facts['output'])}"
     lines = [f"{size}: {done}"]
     if facts.get("left_out"):

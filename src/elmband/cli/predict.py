@@ -10,12 +10,15 @@ from elmband import ELMIntervalRegressor, scan
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import answers, features_of, predicted, told_of, without_names
+from elmband.cli._novelty import facts_of, novelty, tell_novelty
 from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, tell
+from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
 from elmband.cluster import Answers
-from elmband.moments import Count
+from elmband.encode.novelty import Novelty
+from elmband.engine import reduced
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
@@ -53,46 +56,54 @@ def predict(
     Numbers get a mean and the bounds of their interval, at 0.95 if no level is given; classes get
     a label, the probability of every class and the confidence of the label. Workers write a
     folder of Parquet files, part-000000.parquet and so on.
+
+    Notes say how many rows lie beyond the range of the training rows, if they are more than chance
+    would have, and how many have levels of text that training did not see.
     """
     check_inputs(model, data)
-    if workers is not None or scheduler is not None:
+    spread = workers is not None or scheduler is not None
+    check_outputs([output], [model, data], folders=spread)
+    if spread:
         check_spread(data, scheduler, (output,))
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
         kept = None if keep_all else keep or []
         make = _from_table if is_table(path) else _from_numbers
-        rows = make(fitted, path, output, level or [0.95], kept, client)
+        found = make(fitted, path, output, level or [0.95], kept, client)
     facts = {
         "output": output,
         "model": named(model),
         "data": named(data),
-        "rows": rows,
+        "rows": found.n,
+        **facts_of(found),
         "seconds": round(perf_counter() - begun, 3),
     }
-    text = f"{counted(rows, 'row')} predicted, written to {destination(output)}"
+    tell_novelty(fitted, found)
+    text = f"{counted(found.n, 'row')} predicted, written to {destination(output)}"
     tell(facts, text, as_json=as_json, outputs=(output,))
 
 
 def _from_table(
     model: Any, path: str, output: str, levels: list[float], keep: list[str] | None, client: Any
-) -> int:
+) -> Novelty:
     """Predict rows whose columns have names."""
     check_ending(output)
     if client is not None:
         answer = partial(_answered, model=model, levels=levels, keep=keep)
-        return spread_answers(client, model, path, keep, answer, (output,)).n_rows
-    count = 0
+        found: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
+        return found
+    met: list[Novelty] = []
     with table_writer(output) as write:
         for rows, _, columns in answers(model, path, levels, keep, (output,)):
             write(with_columns(rows.copied, columns, keep))
-            count += rows.copied.num_rows
-    return count
+            met.append(novelty(model, rows.seen))
+    return reduced(met)
 
 
 def _from_numbers(
     model: Any, path: str, output: str, levels: list[float], keep: list[str] | None, client: Any
-) -> int:
+) -> Novelty:
     """Predict rows of numbers, which have no names to keep."""
     if keep or keep is None:
         raise ValueError("--keep and --keep-all are for tables whose columns have names.")
@@ -102,11 +113,11 @@ def _from_numbers(
             model.predict_interval(rows, levels, out=out, client=client)
         else:
             model.predict_proba(rows, out=out, client=client)
-    return rows.n_rows or 0
+    return Novelty(rows.n_rows or 0, 0, 0, 0, {}, {})
 
 
 def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] | None) -> Answers:
     """Return what a worker writes of the rows that it has read."""
     with without_names():
         columns = predicted(model, features_of(model, rows.seen), levels)
-    return Answers((with_columns(rows.copied, columns, keep),), Count(rows.copied.num_rows))
+    return Answers((with_columns(rows.copied, columns, keep),), novelty(model, rows.seen))

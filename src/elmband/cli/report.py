@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elmband.cli._files import STANDARD, check_output, destination, loaded, named, writable
+from elmband.cli._files import STANDARD, destination, loaded, named, writable
 from elmband.cli._model import opened
 from elmband.cli._options import (
     AsJson,
@@ -17,6 +17,7 @@ from elmband.cli._options import (
     share,
     tell,
 )
+from elmband.cli._outputs import check_outputs
 from elmband.report.write import written_report
 
 EXAMPLE = (
@@ -53,7 +54,7 @@ def report(
     Rows should be ones that training did not see.
     """
     check_inputs(model, data)
-    check_output(output)
+    check_outputs([output], [model, data])
     begun = perf_counter()
     fitted = loaded(model)
     with (

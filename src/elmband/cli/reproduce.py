@@ -18,6 +18,7 @@ from elmband.experiments import GROUPS, Done, Experiment, Settings, chosen
 from elmband.experiments import reproduce as run_all
 from elmband.experiments.clock import Clock, in_words
 from elmband.experiments.write import PAGE
+from elmband.files import identity
 
 EXAMPLE = (
     "Example: [bold]elmband reproduce figures -o paper[/bold]\n\n"
@@ -88,6 +89,7 @@ def reproduce(
     The tables need real data, from a folder of yours or, if you ask for it, from their public
     sources; what was fetched once is kept. Without data the other experiments still run.
     """
+    _check_folder(output, [data, photos])
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     experiments = chosen(group for group in GROUPS if what in {What.ALL, group})
     settings = Settings(
@@ -102,6 +104,16 @@ def reproduce(
         "skipped": {one.experiment.name: one.skipped for one in done if one.skipped},
     }
     tell(facts, f"Page written to {(output / PAGE).resolve()}", as_json=as_json, outputs=())
+
+
+def _check_folder(output: Path, inputs: Sequence[Path | None]) -> None:
+    """Refuse to write pages and tables among the files that are read."""
+    for given in inputs:
+        for place in () if given is None else (given, given / "images", given / "masks"):
+            if identity(output) == identity(place) is not None:
+                raise ValueError(
+                    f"The output folder {output} is {place}, which is read; name another folder."
+                )
 
 
 def _expected(experiment: Experiment, settings: Settings) -> float:

@@ -1,7 +1,6 @@
 """``elmband triage``: rows whose prediction can be taken, and rows for a person."""
 
 from contextlib import ExitStack
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, NamedTuple
 
@@ -28,6 +27,7 @@ from elmband.cli._options import (
     share,
     tell,
 )
+from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
@@ -91,8 +91,9 @@ def triage(
     Parquet files, part-000000.parquet and so on.
     """
     check_inputs(model, data)
-    _check_outputs(output, review)
-    if workers is not None or scheduler is not None:
+    spread = workers is not None or scheduler is not None
+    check_outputs([output, review], [model, data], folders=spread)
+    if spread:
         check_spread(data, scheduler, (output, review))
     asked = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
@@ -124,15 +125,6 @@ def triage(
     if isinstance(fitted, ELMSelectiveClassifier):
         facts["statement"] = fitted.statement_
     tell(facts, _words(facts), as_json=as_json, outputs=(output, review))
-
-
-def _check_outputs(output: str, review: str) -> None:
-    """Refuse one place for both kinds of rows."""
-    if output == review or (output != "-" and Path(output).resolve() == Path(review).resolve()):
-        raise typer.BadParameter(
-            f"Accepted rows and rows for review cannot both go to {destination(output)}; name "
-            "another file."
-        )
 
 
 def _check_wishes(model: Any, asked: dict[str, float], max_width: float | None) -> None:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband._arrays import Array, to_numpy
 from elmband.encode.learn import learned, sum_table
+from elmband.encode.novelty import Novelty, novelty_of
 from elmband.encode.raw import RawRows, at
 from elmband.encode.rules import Rules, checked_rules
 from elmband.encode.state import DroppedColumn, EncoderState, LevelsColumn
@@ -236,6 +237,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     raw = self.state_.read(column, rows.columns[column.name])
                     marks[column.name] = column.unseen(raw)
             yield marks
+
+    def novelty(self, X: Any) -> Novelty:
+        """Count rows of a table that leave what the fit has seen, and their values by column."""
+        state = self._fitted("novelty")
+        return novelty_of(state, self._table(X, reset=False).blocks())
 
     @classmethod
     def from_state(cls, state: EncoderState) -> Self:

@@ -106,7 +106,8 @@ def _column(name: str, sums: ColumnSums, rules: Rules, min_count: float) -> Enco
     if not varies.any() and not gaps:
         return DroppedColumn(name, sums.kind, "it is constant")
     if sums.kind in {"numbers", "durations"}:
-        return NumberColumn(name, sums.kind, sums.means[0], bool(varies[0]), gaps)
+        low, high = float(sums.low[0]), float(sums.high[0])
+        return NumberColumn(name, sums.kind, sums.means[0], bool(varies[0]), gaps, low, high)
     return _times(name, sums)
 
 
@@ -121,6 +122,8 @@ def _times(name: str, sums: NumberSums) -> TimeColumn:
         parts=tuple(PARTS[k] for k in used),
         means=tuple(sums.means[k] for k in used),
         gaps=sums.missing > 0,
+        low=float(sums.low[0]),
+        high=float(sums.high[0]),
     )
 
 

@@ -20,17 +20,24 @@ from elmband.encode.read import read_column
 from elmband.encode.target import TargetLevels
 
 OTHER, MISSING = "=other", "=missing"
+# Times the range of the fit, which skewed numbers leave by one or two times every now and then.
+_FAR = 10
 
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """Numbers: their value if it `varies`, and a mark for missing ones if the fit met such."""
+    """Numbers: their value if it `varies`, and a mark for missing ones if the fit met such.
+
+    They lay between `low` and `high`; models of earlier versions do not know.
+    """
 
     name: str
     kind: str
     mean: float
     varies: bool
     gaps: bool
+    low: float = -np.inf
+    high: float = np.inf
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -53,6 +60,11 @@ class NumberColumn:
     def unseen(self, raw: Raw) -> Array:
         """Tell which values are missing where there is no mark for them, (n,)."""
         return raw.missing & (not self.gaps)
+
+    def beyond(self, raw: Raw) -> tuple[Array, Array]:
+        """Tell which values lie outside the range of the fit, and which far outside, each (n,)."""
+        assert isinstance(raw, Numbers)
+        return _outside(raw.values, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,10 @@ class LevelsColumn:
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """Dates: those of their calendar numbers that vary, and a mark for missing ones."""
+    """Dates: those of their calendar numbers that vary, and a mark for missing ones.
+
+    They lay between `low` and `high`, as years with a fraction.
+    """
 
     name: str
     kind: str
@@ -118,6 +133,8 @@ class TimeColumn:
     parts: tuple[str, ...]
     means: tuple[float, ...]
     gaps: bool
+    low: float = -np.inf
+    high: float = np.inf
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -138,6 +155,11 @@ class TimeColumn:
     def unseen(self, raw: Raw) -> Array:
         """Tell which values are missing where there is no mark for them, (n,)."""
         return raw.missing & (not self.gaps)
+
+    def beyond(self, raw: Raw) -> tuple[Array, Array]:
+        """Tell which dates lie outside the range of the fit, and which far outside, each (n,)."""
+        assert isinstance(raw, Times)
+        return _outside(calendar(raw.values)[:, PARTS.index("year")], self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -224,6 +246,12 @@ class EncoderState:
         zone = column.zone if isinstance(column, TimeColumn) else None
         categorical = isinstance(column, LevelsColumn) and column.categorical
         return of_kind(read_column(values, categorical=categorical, zone=zone), column.kind)
+
+
+def _outside(values: Array, low: float, high: float) -> tuple[Array, Array]:
+    """Tell which values lie outside a range, and which by many times its length; NaN does not."""
+    length = _FAR * (high - low)
+    return (values < low) | (values > high), (values < low - length) | (values > high + length)
 
 
 def _warn_of_gaps(name: str) -> None:

@@ -38,6 +38,7 @@ from elmband.estimators._scans import (
     check_new_scan,
     followed,
     in_blocks,
+    refuse_beside_groups,
     refuse_own_rows,
 )
 from elmband.estimators._training import TrainingModel
@@ -140,7 +141,8 @@ class PointModel(TrainingModel):
         """Train on rows X (n, d) and targets y (n,) or (n, m), or on a scan that holds both.
 
         A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
-        the same label in `groups` are left out together wherever rows are left out.
+        the same label in `groups` are left out together wherever rows are left out. A scan is
+        taken into memory for that; ``scan.groups(column)`` gives the labels of its rows.
 
         With a folder `checkpoint`, a fit on a scan that was ended, by whatever, goes on from where
         it was when it is called again; the folder is emptied at the end.
@@ -149,6 +151,7 @@ class PointModel(TrainingModel):
         `client`, a `distributed.Client` or any `concurrent.futures.Executor`, its workers read
         the files of a scan.
         """
+        refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
         with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
             self._fit(spread(X, client), y, sample_weight, groups)
         return self

@@ -1,5 +1,6 @@
 """Rows that are read in chunks: what estimators need to train on them and to predict them."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from elmband import engine
 from elmband._arrays import Array, namespace, to_numpy
 from elmband.checkpoint import Checkpoint, described
+from elmband.files import lies_in
 from elmband.moments import Chunk
 from elmband.progress import Bar, Verbose, shown
 from elmband.rows import ArrayRows, StreamRows, chunk_slices
@@ -44,6 +46,13 @@ def refuse_beside_scan(**given: Any) -> None:
         if name == "sample_weight":
             raise ValueError("Weights are part of a scan: name them there, as scan(..., weight=).")
         raise ValueError(f"{name} needs rows in memory; give arrays instead of a scan.")
+
+
+def refuse_beside_groups(groups: Any, **given: Any) -> None:
+    """Refuse what is for rows that are not in memory, where groups need all of them there."""
+    for name, value in given.items():
+        if groups is not None and value is not None:
+            raise ValueError(f"groups needs all rows in memory, without {name}; leave one out.")
 
 
 def check_training_scan(estimator: BaseEstimator, scan: Scan) -> None:
@@ -90,12 +99,24 @@ def refuse_left_out(scan: Scan) -> None:
 
 
 def refuse_own_rows(X: Any, out: str | Path | None) -> None:
-    """Refuse to write results over the rows of a scan, or among them."""
-    if out is not None and isinstance(X, Scan) and X.reads(Path(out)):
+    """Refuse to write results over the rows of a scan or of a mapped file, or among them."""
+    if out is None:
+        return
+    if isinstance(X, Scan) and X.reads(Path(out)):
         raise ValueError(
             f"out={str(out)!r} is what the scan reads, or lies in a folder that it reads; name "
             "another place for the results."
         )
+    if lies_in(Path(out), _mapped_files(X)):
+        raise ValueError(f"out={str(out)!r} is the file that X lies in; name another file.")
+
+
+def _mapped_files(X: Any) -> Iterator[Path]:
+    """Yield the file of an array that was mapped into memory, if it is one or a view of one."""
+    while isinstance(X, np.ndarray):
+        if isinstance(X, np.memmap) and X.filename is not None:
+            yield Path(X.filename)
+        X = X.base
 
 
 def check_targets(estimator: BaseEstimator, scan: Scan, n_outputs: int) -> None:
@@ -118,14 +139,19 @@ def transform_of(choice: Any) -> Transform:
 
 
 def scan_rows(
-    scan: Scan, prepare: Callable[[Chunk], Chunk], dtype: Any, chunk_size: int | None
+    scan: Scan,
+    prepare: Callable[[Chunk], Chunk],
+    dtype: Any,
+    chunk_size: int | None,
+    *,
+    whole: bool = False,
 ) -> ArrayRows | StreamRows:
     """Return the rows of a scan: in memory where they are few, else to be read for every pass.
 
-    Every chunk goes through `prepare`.
+    Every chunk goes through `prepare`. With `whole`, all rows are taken into memory.
     """
     size = scan.chunk_size if chunk_size is None else chunk_size
-    kept = _loaded(scan, size)
+    kept = _loaded(scan, size, math.inf if whole else few_rows(scan.n_features, scan.dtype))
     if kept is not None:
         return ArrayRows.of(prepare(kept), size)
     return read_rows(scan, prepare, dtype, size)
@@ -144,9 +170,8 @@ def few_rows(n_features: int, dtype: Any) -> int:
     return min(_KEPT_BYTES // (n_features * int(dtype.itemsize)), _KEPT_ROWS)
 
 
-def _loaded(scan: Scan, chunk_size: int) -> Chunk | None:
-    """Read all rows, or none if they are many."""
-    most = few_rows(scan.n_features, scan.dtype)
+def _loaded(scan: Scan, chunk_size: int, most: float) -> Chunk | None:
+    """Read all rows, or none if they are more than `most`."""
     if scan.n_rows is not None and scan.n_rows > most:
         return None
     kept: list[Chunk] = []

@@ -23,6 +23,7 @@ from elmband.estimators._placed import PlacedModel
 from elmband.estimators._scans import (
     check_training_scan,
     draw_seed,
+    refuse_beside_groups,
     refuse_beside_scan,
     scan_rows,
     transform_of,
@@ -30,6 +31,7 @@ from elmband.estimators._scans import (
 from elmband.estimators._validate import (
     check_chunk_size,
     check_groups,
+    check_labels,
     check_precision,
     training_rows,
 )
@@ -59,7 +61,8 @@ class TrainingModel(PlacedModel):
         precision = check_precision(self.precision)
         self._encoder_state = None
         if isinstance(X, Scan | Spread):
-            return self._training_scan(X, y, weight, groups), None
+            rows = self._training_scan(X, y, weight, groups)
+            return rows, None if groups is None else check_labels(groups, len(rows))
         if is_dask(X):
             return self._training_collection(X, y, weight, groups), None
         self._device = resolve(self.device)
@@ -78,7 +81,8 @@ class TrainingModel(PlacedModel):
     def _training_scan(self, rows: Scan | Spread, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""
         scan = rows.scan if isinstance(rows, Spread) else rows
-        refuse_beside_scan(y=y, sample_weight=weight, groups=groups, selection=self.selection)
+        refuse_beside_scan(y=y, sample_weight=weight, selection=self.selection)
+        refuse_beside_groups(groups, client=rows if isinstance(rows, Spread) else None)
         check_training_scan(self, scan)
         if scan.encoder is not None:
             self._encoder_state = scan.encoder.state_
@@ -93,7 +97,10 @@ class TrainingModel(PlacedModel):
             self._device = None
             return scan_on_workers(rows, self._prepare, self._dtype, self.chunk_size)
         self._device = resolve(self.device)
-        return self._moved(scan_rows(scan, self._prepare, self._dtype, self.chunk_size))
+        whole = groups is not None
+        return self._moved(
+            scan_rows(scan, self._prepare, self._dtype, self.chunk_size, whole=whole)
+        )
 
     def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
         """Check Dask collections, and note the same of them."""

@@ -78,8 +78,15 @@ def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None
     """Return one label for every training row that has a weight, or None."""
     if groups is None:
         return None
-    labels = labels_of_rows(groups, rows.n_given)
-    labels = labels if rows.kept is None else labels[rows.kept]
+    return check_labels(groups, rows.n_given, rows.kept)
+
+
+def check_labels(
+    groups: Any, n_rows: int, kept: np.ndarray[Any, Any] | None = None
+) -> np.ndarray[Any, Any]:
+    """Return labels of groups, one for every row, of the rows that are `kept`."""
+    labels = labels_of_rows(groups, n_rows)
+    labels = labels if kept is None else labels[kept]
     if len(np.unique(labels)) < 2:
         raise ValueError("groups names a single group; leaving groups out needs two at least.")
     return labels

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from elmband.experiments.base import Experiment, Result, Row, Settings
 from elmband.experiments.page import page
-from elmband.files import appearing_whole, naming
+from elmband.files import appearing_whole, check_writable, naming
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,9 @@ def reproduce(
     lacking = [settings.missing(experiment.need) for experiment in experiments]
     if all(lacking):
         raise ValueError(f"Nothing can be run: {lacking[0]}")
-    folder.mkdir(parents=True, exist_ok=True)
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    check_writable(folder / PAGE)
     # The system's place for temporary files may be memory, or small.
     settings = replace(settings, scratch=settings.scratch or folder)
     done: list[Done] = []

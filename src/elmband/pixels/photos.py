@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from elmband.files import identity, lies_in
+
 
 @dataclass(frozen=True)
 class Photo:
@@ -59,6 +61,17 @@ def find_photos(
         raise ValueError(f"No image of {images} has a mask of the same name in {masks}.")
     photos = [Photo(number, *pair) for number, pair in enumerate(matched)]
     return photos, tuple(path.name for path in alone)
+
+
+def check_no_photo(out: Path, images: Path, masks: Path, pattern: str) -> None:
+    """Refuse an output that is an image or a mask, or would be taken for one the next time."""
+    folder = identity(out.parent)
+    among = folder == identity(masks) or (folder == identity(images) and _fits(out, pattern))
+    if among or lies_in(out, [*_listed(images), *_listed(masks)]):
+        raise ValueError(
+            f"{out} is an image or a mask, or lies among them and would be taken for one; name a "
+            "file in another folder."
+        )
 
 
 def split_photos(

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from elmband.engine import in_threads
+from elmband.files import lies_in
 from elmband.pixels.bar import PhotoBar, shown
 from elmband.pixels.images import careful
-from elmband.pixels.photos import Photo, find_photos, split_photos
+from elmband.pixels.photos import Photo, check_no_photo, find_photos, split_photos
 from elmband.pixels.pick import blocks, pick
 from elmband.pixels.plan import BALANCES, Balance, Counted, Share, check_white, count, plan
 from elmband.pixels.summary import PHOTO, PixelFile, PixelSummary
@@ -114,6 +115,8 @@ def write_pixels(
         photos, skipped = find_photos(
             Path(images), Path(masks), pattern, skip_unmatched=skip_unmatched
         )
+        for path in outs:
+            check_no_photo(path, Path(images), Path(masks), pattern)
         counted = _count_all(photos, window, bar)
         parts = split_photos(photos, split, random_state)
         plans = [
@@ -185,7 +188,7 @@ def _checked_outs(out: Path, split: float | None, test_out: Path | None) -> list
         )
     if not isinstance(split, Real) or isinstance(split, bool) or not 0 < split < 1:
         raise ValueError(f"split is {split!r}, expected a share between 0 and 1, as 0.7.")
-    if out.resolve() == test_out.resolve():
+    if out.resolve() == test_out.resolve() or lies_in(out, [test_out]):
         raise ValueError(f"Both files of the split are {out}; give them different names.")
     return [out, test_out]
 

@@ -15,6 +15,7 @@ from elmband.report.look import Look, look
 from elmband.report.page import page, require_extra
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import CERTAINTY
+from elmband.stream import Scan
 
 
 def write_report(
@@ -95,6 +96,10 @@ def written_report(
     check_model(model)
     level = checked_level(confidence_level)
     check_writable(path)
+    if isinstance(data, Scan) and data.reads(path):
+        raise ValueError(
+            f"{path} is what the scan reads, or would be; name another place for the page."
+        )
     rows = labelled_rows(model, data, group)
     content = report_data(model, rows, level, title=title, unit=unit)
     text = page(content)

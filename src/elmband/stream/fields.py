@@ -61,11 +61,11 @@ class Part(ABC):
 
     Attributes
     ----------
-    folder : Path or None
-        The folder that stands for this and other parts.
+    source : Path or None
+        The path, the folder or the pattern that stands for this part, and maybe for others.
     """
 
-    folder: Path | None = None
+    source: Path | None = None
 
     def __init__(
         self, layout: Layout, paths: Sequence[Path] = (), nbytes: int | None = None

@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from glob import glob, has_magic
 from pathlib import Path
 from typing import NamedTuple
+
+from elmband.files import lies_in
 
 KINDS = {
     ".npy": "npy",
@@ -66,6 +69,37 @@ def find_files(source: str | os.PathLike[str]) -> list[Found]:
     return _checked(path, _matched(path, [Path(name) for name in found]))
 
 
+def covers(source: str | os.PathLike[str], path: Path) -> bool:
+    """Tell whether a path is a source, lies in it, or fits its pattern: it would then be read."""
+    given = Path(source).expanduser()
+    if given.exists() or not has_magic(str(given)):
+        return lies_in(path, [given])
+    depth = _depth(given)
+    head, place = Path(*given.parts[:depth]).resolve(), path.parent.resolve() / path.name
+    below = place.is_relative_to(head)
+    return below and _fits(place.relative_to(head).parts, given.parts[depth:])
+
+
+def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Tell whether a path fits a pattern, or lies in a folder that does."""
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return any(_fits(parts[k:], pattern[1:]) for k in range(len(parts)))
+    return bool(parts) and fnmatch(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def stands_for(source: str | os.PathLike[str], path: Path) -> bool:
+    """Tell whether a path, under whatever name, is among the files of a source, or would be."""
+    if covers(source, path):
+        return True
+    try:
+        found = find_files(source)
+    except (OSError, ValueError):  # told of where the source is read
+        return False
+    return lies_in(path, (file.path for file in found))
+
+
 def _is_folder(path: Path) -> bool:
     """Tell folders of files, which may be named as they are, from stores, which are folders."""
     return path.is_dir() and kind_of(path) != "zarr"
@@ -79,7 +113,7 @@ def _known(path: Path, keys: tuple[str, ...] = ()) -> Found:
 
 def _matched(pattern: Path, paths: list[Path]) -> list[Found]:
     """Return the files that a pattern matches, and those in folders that it does, each once."""
-    depth = next(k for k, part in enumerate(pattern.parts) if has_magic(part))
+    depth = _depth(pattern)
     found: dict[Path, Found] = {}
     for path in paths:
         if not _is_folder(path):
@@ -88,6 +122,11 @@ def _matched(pattern: Path, paths: list[Path]) -> list[Found]:
             for file in _in_folder(path, depth):
                 found.setdefault(file.path, file)
     return list(found.values())
+
+
+def _depth(pattern: Path) -> int:
+    """Return how many folders a pattern names before anything in it may be of several names."""
+    return next(k for k, part in enumerate(pattern.parts) if has_magic(part))
 
 
 def _is_hidden(path: Path, depth: int) -> bool:

@@ -72,7 +72,7 @@ class Hdf5Part(ArraysPart):
         if not found:
             return self
         part = Hdf5Part(self._path, {**self._arrays, **found})
-        part.folder = self.folder
+        part.source = self.source
         part.layout = replace(part.layout, folder_keys=self.layout.folder_keys)
         return part
 

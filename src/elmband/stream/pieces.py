@@ -11,7 +11,7 @@ from elmband.stream.arrays import ArraySource, ArraysPart, MemoryArray, matrix_p
 from elmband.stream.arrow_file import ArrowPart
 from elmband.stream.csv_file import CsvPart
 from elmband.stream.fields import Part
-from elmband.stream.files import find_files, kind_of
+from elmband.stream.files import Found, find_files, kind_of
 from elmband.stream.hdf5_file import hdf5_part
 from elmband.stream.npy_file import NpyArray
 from elmband.stream.parquet_file import ParquetPart
@@ -41,12 +41,12 @@ def is_path(value: Any) -> bool:
 
 def file_parts(source: str | PathLike[str]) -> list[Part]:
     """Return the files that a path, a glob or a folder stands for."""
-    return [_file_part(*found) for found in find_files(source)]
+    return [_file_part(found, Path(source)) for found in find_files(source)]
 
 
-def _file_part(path: Path, folder: Path | None, keys: tuple[str, ...]) -> Part:
-    part: Part = _READERS[kind_of(path) or ""](path)
-    part.folder, part.layout = folder, replace(part.layout, folder_keys=keys)
+def _file_part(found: Found, source: Path) -> Part:
+    part: Part = _READERS[kind_of(found.path) or ""](found.path)
+    part.source, part.layout = source, replace(part.layout, folder_keys=found.keys)
     return part
 
 

@@ -9,8 +9,10 @@ from zlib import crc32
 
 import numpy as np
 
+from elmband._arrays import Array
 from elmband.encode import TableEncoder
 from elmband.encode.raw import RawRows
+from elmband.files import lies_in
 from elmband.moments import Chunk
 from elmband.stream.blocks import Reader, kept, kept_rows
 from elmband.stream.checks import whole
@@ -18,11 +20,13 @@ from elmband.stream.chosen import ChosenColumns
 from elmband.stream.columns import named
 from elmband.stream.encoded import RawReader, described_features
 from elmband.stream.fields import Part
+from elmband.stream.files import covers
 from elmband.stream.fingerprint import describe_part, describe_selection, digest
+from elmband.stream.grouped import group_numbers
 from elmband.stream.ranges import Reading, RowRange, cut
 from elmband.stream.selection import check_dtype, check_part
 from elmband.stream.sources import PartFunction, PartList
-from elmband.stream.stamps import check_unchanged, identity
+from elmband.stream.stamps import check_unchanged
 
 
 class Scan(ChosenColumns):
@@ -69,7 +73,11 @@ class Scan(ChosenColumns):
 
     def with_encoder(self, encoder: TableEncoder | None) -> "Scan":
         """Return a scan of the same columns with another encoder."""
-        target, features, weight = self._chosen
+        return self.with_features(self._chosen[1], encoder)
+
+    def with_features(self, features: Any, encoder: TableEncoder | None) -> "Scan":
+        """Return a scan of the same rows with other columns; None takes all."""
+        target, _, weight = self._chosen
         return Scan(
             self._given,
             target=target,
@@ -218,6 +226,24 @@ class Scan(ChosenColumns):
         yield from reader.rows(self._parts())
         self._check_end(reader, empty=reader.n_rows == 0, complete=True)
 
+    def groups(self, column: str | int) -> Array:
+        """Return numbers of groups, (n,): rows with equal values in a column have the same.
+
+        A row of weight 0 has none. The column need not be a feature; rows without a value are
+        refused.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from elmband import scan
+        >>> table = pl.DataFrame({"x": [1, 5, 2], "y": [2, 4, 3], "town": ["Rome", "Bari", "Rome"]})
+        >>> scan(table, target="y", features="x").groups("town")
+        array([1, 0, 1])
+        """
+        names = [column] if isinstance(column, str) else None
+        rows = self.with_features([column], TableEncoder(categorical=names))
+        return group_numbers(rows.raw_rows(), str(column))
+
     def _parts(self) -> Iterator[Part]:
         """Yield the parts; those that a function makes are checked one by one."""
         for part in self._source:
@@ -256,13 +282,11 @@ class Scan(ChosenColumns):
         self._checksum = checksum
 
     def reads(self, path: Path) -> bool:
-        """Tell whether a path, under whatever name, is what is read, or lies in its folder."""
+        """Tell whether a path, under whatever name, is what is read, or would be once it exists."""
         parts = self._source.parts
-        own = {identity(file) for part in parts for file in part.stamps}
-        own |= {identity(folder) for folder in {part.folder for part in parts} if folder}
-        folder = path.parent.resolve()
-        places = path, folder, *folder.parents
-        return not own.isdisjoint({identity(place) for place in places} - {None})
+        named = {part.source for part in parts if part.source is not None}
+        own = (file for part in parts for file in part.stamps)
+        return lies_in(path, own) or any(covers(source, path) for source in named)
 
     def check_unchanged(self) -> None:
         """Refuse files that are not what they were at first."""

@@ -57,12 +57,3 @@ def check_unchanged(stamps: dict[Path, Stamp]) -> None:
             raise ValueError(
                 f"{path} changed while it was being read; scan it again when nothing writes to it."
             )
-
-
-def identity(path: Path) -> tuple[int, int] | None:
-    """Return what all names of a file or a folder have in common; None if it does not exist."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -1,0 +1,79 @@
+"""Rows that belong together by a column, and are left out together."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from elmband._arrays import Array
+from elmband.cli._files import named
+from elmband.cli._group_key import group_key
+from elmband.cli._status import note
+from elmband.encode import TableEncoder
+
+# Bytes of features that rows of groups may take in memory; a fit needs a few times as much.
+_MOST = 2**30
+
+
+def check_grouping(groups: str | None, features: list[str] | None, **others: Any) -> None:
+    """Refuse what does not go together with groups."""
+    if groups is None:
+        return
+    if groups in (features or ()):
+        raise ValueError(
+            f"--groups {groups} says which rows belong together and is no feature, so that new "
+            "groups can be predicted; leave it out of --feature."
+        )
+    for option, value in others.items():
+        if value:
+            raise ValueError(
+                f"--groups needs all rows in the memory of this process and the default model: "
+                f"leave --{option} out."
+            )
+
+
+def check_column(groups: str, names: Sequence[str], taken: Sequence[Any], data: str) -> None:
+    """Refuse groups that are none of the columns of a table, or that are its target or weight."""
+    if not names:
+        raise ValueError(
+            f"--groups is for tables whose columns have names: Parquet, CSV or Arrow, which "
+            f"{named(data)} is not."
+        )
+    if groups not in names:
+        raise ValueError(f"--groups names {groups!r}, which is none of the columns.")
+    if groups in taken:
+        raise ValueError(f"--groups names {groups!r}, which is the target or the weight already.")
+
+
+def groups_of(rows: Any, groups: str | None, data: str) -> Array | None:
+    """Return the number of the group of every row, None without groups."""
+    if groups is None:
+        return None
+    check_size(rows, data)
+    labels: Array = rows.groups(groups)
+    return labels
+
+
+def tell_group_key(rows: Any) -> None:
+    """Say that a column looks like the key of groups, where none were named."""
+    if rows.encoder is None:
+        return
+    # Columns that are no features tell as well which rows belong together.
+    found = group_key(rows.with_features(None, TableEncoder()))
+    if found is not None:
+        note(
+            f"Rows with the same {found.name!r} are alike ({found.levels:,} levels in a sample); "
+            f"if new rows will come with new ones, --groups {shlex.quote(found.name)} gives "
+            "intervals for these."
+        )
+
+
+def check_size(rows: Any, data: str) -> None:
+    """Refuse tables that are too large for the memory that groups need."""
+    width = rows.n_features * rows.dtype.itemsize
+    count = rows.n_rows
+    if count is not None and count * width > _MOST:
+        raise ValueError(
+            f"{named(data)} has {count:,} rows of {rows.n_features:,} features, and --groups takes "
+            f"at most {_MOST // width:,} of them into memory (1 GiB): take fewer groups, or fewer "
+            "columns with --feature."
+        )

@@ -1,0 +1,51 @@
+"""Notes on rows that are unlike those a model was trained on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from elmband.cli._options import counted
+from elmband.cli._status import note
+from elmband.encode.novelty import Novelty
+from elmband.encode.state import NumberColumn
+
+# So many columns are named.
+_NAMED = 5
+
+
+def novelty(model: Any, table: Any) -> Novelty:
+    """Count what a model was not trained for in some rows of a table."""
+    if model.encoder_ is None:
+        return Novelty(table.num_rows, 0, 0, 0, {}, {})
+    return model.encoder_.novelty(table)  # type: ignore[no-any-return]
+
+
+def tell_novelty(model: Any, found: Novelty) -> None:
+    """Say how many rows leave the range of the training rows, or have values they had none of."""
+    if model.encoder_ is None:
+        return
+    state, rows = model.encoder_.state_, counted(found.n, "row")
+    if found.is_beyond_chance(state):
+        note(
+            f"{found.rows_beyond:,} of {rows} lie beyond the training rows, in "
+            f"{_columns(found.beyond)}: intervals say little there."
+        )
+    # Missing numbers are told of while they are filled in.
+    filled = {c.name for c in state.used if isinstance(c, NumberColumn) and c.varies}
+    unseen = {name: count for name, count in found.unseen.items() if name not in filled}
+    if unseen:
+        note(
+            f"{found.rows_unseen:,} of {rows} have values that the training rows had none of, in "
+            f"{_columns(unseen)}: means stand for them, so that intervals are too narrow."
+        )
+
+
+def facts_of(found: Novelty) -> dict[str, Any]:
+    """Return the counts of columns, in plain types."""
+    return {"beyond": dict(found.beyond), "unseen": dict(found.unseen)}
+
+
+def _columns(counts: Mapping[str, int]) -> str:
+    """Return the columns with the largest counts first."""
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    more = f" and {len(ranked) - _NAMED} more columns" if len(ranked) > _NAMED else ""
+    return ", ".join(f"{name} ({count:,})" for name, count in ranked[:_NAMED]) + more

@@ -1,0 +1,59 @@
+"""Notes of ``elmband predict`` on rows unlike those of the training."""
+
+import json
+
+import pandas as pd
+import pytest
+from running import run
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def patients(folder):
+    return pd.read_csv(folder / "patients.csv")
+
+
+def test_rows_as_in_training_are_predicted_without_a_note(folder, tmp_path):
+    command = (
+        "predict",
+        "patients.safetensors",
+        "patients.csv",
+        "-o",
+        tmp_path / "p.csv",
+        "--json",
+    )
+    said, complained = run(*command, cwd=folder)
+    assert complained == ""
+    assert (json.loads(said)["beyond"], json.loads(said)["unseen"]) == ({}, {})
+
+
+def test_rows_beyond_the_training_rows_and_new_levels_are_counted(folder, tmp_path, patients):
+    odd = patients[:60].copy()
+    odd.loc[:19, "age"] = 7.0
+    odd.loc[10:24, "bp"] = -9.0
+    odd.to_csv(tmp_path / "odd rows é.csv", index=False)
+    out = ("-o", tmp_path / "p.csv", "--json")
+    command = ("predict", folder / "patients.safetensors", "odd rows é.csv", *out)
+    said, complained = run(*command, cwd=tmp_path)
+    assert complained == (
+        "Note: 25 of 60 rows lie beyond the training rows, in age (20), bp (15): intervals say "
+        "little there.\n"
+    )
+    assert json.loads(said)["beyond"] == {"age": 20, "bp": 15}
+
+
+def test_levels_that_training_did_not_see_are_counted(tmp_path, patients):
+    full = patients.dropna(subset=["town"])
+    full.to_csv(tmp_path / "full.csv", index=False)
+    run("fit", "full.csv", "-t", "progress", "--neurons", 5, "-o", "m.st", cwd=tmp_path)
+    odd = full[:50].copy()
+    odd.loc[odd.index[:7], "town"] = "Åbo"
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    said, complained = run("predict", "m.st", "odd.csv", "-o", "-", cwd=tmp_path)
+    assert len(said.splitlines()) == 51
+    first, second = complained.splitlines()
+    assert "Note: 7 of 50 rows have values that the training rows had none of, in town (7)" in first
+    assert "50 rows predicted" in second
+    run("predict", "m.st", "odd.csv", "-o", "p.parquet", "--workers", 1, cwd=tmp_path)
+    assert pd.read_parquet(tmp_path / "p.parquet").shape[0] == 50
