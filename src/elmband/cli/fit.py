@@ -33,6 +33,14 @@ from elmband.cli._options import (
     tell,
 )
 from elmband.cli._outputs import check_checkpoint, check_outputs
+from elmband.cli._target import (
+    Range,
+    Transform,
+    read_range,
+    read_transform,
+    target_facts,
+    target_lines,
+)
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
@@ -111,6 +119,8 @@ def fit(
             help="Rows held out from DATA, which turn estimates into promises.", metavar="DATA"
         ),
     ] = None,
+    target_transform: Transform = "auto",
+    target_range: Range = "auto",
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to go on from after an interruption.")
     ] = None,
@@ -155,6 +165,7 @@ def fit(
         if positive is not None:
             model.set_params(pos_label=positive_class(rows, positive))
         model.set_params(random_state=seed)
+        _set_target(model, target_transform, target_range)
         if groups is None:
             tell_group_key(rows)
         labels = groups_of(rows, groups, data)
@@ -179,7 +190,22 @@ def fit(
         **learned(model),
         "seconds": seconds,
     }
-    tell(facts, _words(facts), as_json=as_json, outputs=(output,))
+    words = [_words(facts)]
+    if isinstance(model, ELMIntervalRegressor):
+        facts |= target_facts(model)
+        words += target_lines(model, target)
+    tell(facts, "\n".join(words), as_json=as_json, outputs=(output,))
+
+
+def _set_target(model: Any, transform: str, ends: str) -> None:
+    """Hand what is asked of the target to a model of numbers."""
+    asked = {"target_transform": read_transform(transform), "target_range": read_range(ends)}
+    if isinstance(model, ELMIntervalRegressor):
+        model.set_params(**asked)
+        return
+    for name, value in asked.items():
+        if value != "auto":
+            raise ValueError(f"{option(name)} is for numbers; the target is classes.")
 
 
 def _words(facts: dict[str, Any]) -> str:

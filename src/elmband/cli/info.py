@@ -6,6 +6,8 @@ from typing import Any
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
 from elmband.cli._options import AsJson, Model, counted, tell
+from elmband.cli._target import target_facts
+from elmband.targets import told_range
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
 
@@ -42,6 +44,8 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
         facts["left_out"] = dict(model.encoder_.dropped_)
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
+    elif model._single_output:  # noqa: SLF001
+        facts |= target_facts(model)
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
         facts["statement"] = model.statement_
     return facts
@@ -60,6 +64,10 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["classes"] = _shortened(facts["classes"])
     if "statement" in facts:
         lines["statement"] = facts["statement"]
+    if "target_range" in facts:
+        lines["range"] = f"predictions and bounds stay {told_range((model.target_range_,))}"
+    if "target_transform" in facts:
+        lines["scale"] = facts["target_transform"]
     width = max(map(len, lines))
     text = "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items() if value)
     return text if model.encoder_ is None else f"{text}\n\n{model.encoder_.summary()}"

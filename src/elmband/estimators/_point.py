@@ -140,9 +140,11 @@ class PointModel(TrainingModel):
     ) -> Self:
         """Train on rows X (n, d) and targets y (n,) or (n, m), or on a scan that holds both.
 
-        A row of weight s counts like s equal rows; weights need not be whole numbers. Rows with
-        the same label in `groups` are left out together wherever rows are left out. A scan is
-        taken into memory for that; ``scan.groups(column)`` gives the labels of its rows.
+        Only ratios of weights matter, but a number `alpha` acts on weights as given, as in
+        scikit-learn's `Ridge`. A row is left out with all of its weight, and copies of a row in
+        memory leave together, so that whole weights equal repeats. Rows with the same label in
+        `groups` are left out together wherever rows are left out. A scan is taken into memory for
+        that; ``scan.groups(column)`` gives the labels of its rows.
 
         With a folder `checkpoint`, a fit on a scan that was ended, by whatever, goes on from where
         it was when it is called again; the folder is emptied at the end.

@@ -73,10 +73,10 @@ class TrainingModel(PlacedModel):
         self._dtype = product_dtype(checked.X, precision)
         self.target_transform_ = fit_transform(self.target_transform, checked.Y, checked.s)
         Y = self.target_transform_.forward(checked.Y)
-        rows = Chunk(checked.X, Y, checked.s)
+        there = Chunk(checked.X, Y, checked.s)
         # Rows with labels are left out with these, whatever they are copies of.
-        rows = merged_copies(rows) if labels is None else rows
-        return self._moved(ArrayRows.of(rows, self._rows_at_once(checked.X))), labels
+        there = merged_copies(there) if labels is None else there
+        return self._moved(ArrayRows.of(there, self._rows_at_once(checked.X))), labels
 
     def _training_scan(self, rows: Scan | Spread, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""
@@ -98,9 +98,10 @@ class TrainingModel(PlacedModel):
             return scan_on_workers(rows, self._prepare, self._dtype, self.chunk_size)
         self._device = resolve(self.device)
         whole = groups is not None
-        return self._moved(
-            scan_rows(scan, self._prepare, self._dtype, self.chunk_size, whole=whole)
-        )
+        found = scan_rows(scan, self._prepare, self._dtype, self.chunk_size, whole=whole)
+        if isinstance(found, ArrayRows) and not whole:
+            found = ArrayRows.of(merged_copies(found.whole()), found.chunk_size)
+        return self._moved(found)
 
     def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
         """Check Dask collections, and note the same of them."""
