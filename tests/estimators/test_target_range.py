@@ -1,0 +1,192 @@
+"""Targets keep their range, transforms are chosen where intervals gain, units do not matter."""
+
+import numpy as np
+import pytest
+
+from elmband import ELMIntervalRegressor, ELMRegressor, load, scan
+from elmband.metrics import interval_score, picp
+from elmband.transform import Identity
+from published import published
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, size=(400, 3))
+NEW = RNG.uniform(-1, 1, size=(4000, 3))
+
+
+def prices(X, rng=RNG):
+    return np.exp(1 + 2 * X[:, 0] + 0.6 * rng.standard_normal(len(X)))
+
+
+def counts(X, rng=RNG):
+    return rng.poisson(np.exp(0.3 + X[:, 0])).astype(float)
+
+
+def shares(X, rng=RNG):
+    return 1 / (1 + np.exp(-3 * X[:, 0] - rng.standard_normal(len(X))))
+
+
+def plain(X, rng=RNG):
+    return X[:, 0] + 0.3 * rng.standard_normal(len(X))
+
+
+KINDS = {
+    "prices": (prices, (0, np.inf)),
+    "counts": (counts, (0, np.inf)),
+    "shares": (shares, (0, 1)),
+    "plain": (plain, (-np.inf, np.inf)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_leaves_the_range_by_default(kind):
+    make, (low, high) = KINDS[kind]
+    y, new = make(X), make(NEW)
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    assert model.target_range_ == (low, high)
+    values = [model.predict(NEW), model.predict_interval(NEW, [0.9, 0.999])]
+    values.append(model.predict_quantiles(NEW, [0.001, 0.5, 0.999]))
+    for found in values:
+        assert found.min() >= low
+        assert found.max() <= high
+    # Of 4,000 rows the standard error is 0.005, and 0.015 of 400 training rows.
+    assert picp(new, model.predict_interval(NEW, 0.9)) == pytest.approx(0.9, abs=0.04)
+
+
+def test_a_transform_is_chosen_where_intervals_gain():
+    y, new = prices(X), prices(NEW)
+    auto, none = (
+        ELMIntervalRegressor(target_transform=t, random_state=0).fit(X, y) for t in ("auto", None)
+    )
+    assert not isinstance(auto.target_transform_, Identity)
+    gains = [
+        interval_score(new, m.predict_interval(NEW, 0.9), confidence_level=0.9)
+        for m in (auto, none)
+    ]
+    assert gains[0] < 0.98 * gains[1]
+    # The mean stays the mean: its error is no larger, and it is right on average.
+    errors = [new - m.predict(NEW) for m in (auto, none)]
+    assert np.mean(errors[0] ** 2) < 1.05 * np.mean(errors[1] ** 2)
+    assert np.mean(errors[0]) == pytest.approx(0, abs=0.15 * np.std(errors[0]))
+    assert np.mean(new <= auto.predict_quantiles(NEW, 0.5)) == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("kind", ["shares", "plain"])
+def test_no_transform_is_chosen_where_nothing_is_skewed(kind):
+    model = ELMIntervalRegressor(random_state=0).fit(X, KINDS[kind][0](X))
+    assert isinstance(model.target_transform_, Identity)
+
+
+def test_a_sample_of_many_rows_decides():
+    many = np.random.default_rng(1).uniform(-1, 1, size=(2500, 2))
+    y = prices(many)
+    model = ELMIntervalRegressor(random_state=0).fit(many, y)
+    assert not isinstance(model.target_transform_, Identity)
+    order = np.random.default_rng(2).permutation(2500)
+    again = ELMIntervalRegressor(random_state=0).fit(many[order], y[order])
+    np.testing.assert_allclose(again.predict(NEW[:50, :2]), model.predict(NEW[:50, :2]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("factor", [1e-3, 7.0])
+def test_units_do_not_matter(kind, factor):
+    """A share is known by its unit; what else there is follows y → a·y exactly."""
+    y = KINDS[kind][0](X)
+    one, other = (
+        ELMIntervalRegressor(random_state=0, target_range=(0, None) if kind == "shares" else "auto")
+        .fit(X, a * y)
+        .predict_interval(NEW[:200], [0.5, 0.99])
+        for a in (1, factor)
+    )
+    np.testing.assert_allclose(other, factor * one, rtol=1e-6, atol=1e-8 * factor)
+
+
+def test_without_a_transform_shifts_do_not_matter_either():
+    y = prices(X)
+    one, other = (
+        ELMIntervalRegressor(target_transform=None, random_state=0)
+        .fit(X, 3 * y + b)
+        .predict_interval(NEW[:200])
+        for b in (0, -50)
+    )
+    np.testing.assert_allclose(other, one - 50, rtol=1e-6, atol=1e-6)
+
+
+def test_a_range_may_be_given_or_switched_off():
+    y = prices(X)
+    for options, low in (({"target_range": None}, -np.inf), ({"target_transform": None}, -np.inf)):
+        model = ELMIntervalRegressor(random_state=0, **options).fit(X, y)
+        assert model.target_range_ == (low, np.inf)
+    model = ELMIntervalRegressor(random_state=0, target_transform=None, target_range=(1, 20))
+    interval = model.fit(X, y).predict_interval(NEW, 0.99)
+    assert (interval.min(), interval.max()) == (1, 20)
+    assert published(20, target_range=(0, 9)).fit(X, y).predict(NEW).max() <= 9
+    assert ELMRegressor(20, target_range=(0, 9)).fit(X, y).predict(NEW).max() <= 9
+
+
+def test_the_published_model_and_single_layers_are_as_they_are():
+    y = prices(X)
+    for kind in (published, ELMRegressor):
+        model = kind(30, random_state=0).fit(X, y)
+        assert model.target_range_ == (-np.inf, np.inf)
+        assert isinstance(model.target_transform_, Identity)
+        assert model._support is None
+
+
+def test_ranges_of_several_outputs():
+    y = np.column_stack([prices(X), plain(X)])
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    assert model.target_range_ == ((0, np.inf), (-np.inf, np.inf))
+    assert model.predict_interval(NEW)[:, 0].min() >= 0 > model.predict_interval(NEW)[:, 1].min()
+
+
+def test_a_range_is_found_in_a_scan(tmp_path):
+    y = prices(X)
+    model = ELMIntervalRegressor(random_state=0).fit(scan((X, y), chunk_size=50))
+    assert model.target_range_ == (0, np.inf)
+    again = load(model.save(tmp_path / "model"))
+    assert again.target_range_ == (0, np.inf)
+    np.testing.assert_array_equal(again.predict_interval(NEW), model.predict_interval(NEW))
+
+
+@pytest.mark.parametrize("unit", [1e300, 1e-300])
+@pytest.mark.parametrize("of_inputs", [1.0, 1e300, 1e-300])
+def test_numbers_that_are_huge_or_tiny_are_numbers(unit, of_inputs):
+    y = plain(X)
+    expected = ELMIntervalRegressor(random_state=0).fit(X, y).predict_interval(NEW[:50])
+    model = ELMIntervalRegressor(random_state=0).fit(of_inputs * X, unit * y)
+    found = model.predict_interval(of_inputs * NEW[:50])
+    np.testing.assert_allclose(found / unit, expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("transform", ["auto", None, "log1p"])
+def test_rare_marks_are_no_levers(transform):
+    """A mark set in 2 of 3,000 rows was 39 standard deviations away, and moved means at will."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 4))
+    X[:, 3] = 0
+    X[[5, 9], 3] = 1
+    y = rng.poisson(np.exp(0.2 + 0.5 * X[:, 0])).astype(float)
+    model = ELMIntervalRegressor(target_transform=transform, random_state=0).fit(X, y)
+    scale = model.members_[0].features.inputs.scale
+    assert scale[3] == pytest.approx(0.1)
+    marked = rng.normal(size=(200, 4))
+    marked[:, 3] = 1
+    marked[:50, 0] = 12
+    mean, interval = model.predict(marked, confidence_level=0.9)
+    assert mean.max() <= 1.5 * y.max() + 1
+    assert mean.min() >= (-0.2 * y.max() if transform is None else 0)
+    assert np.isfinite(interval).all()
+
+
+@pytest.mark.parametrize("far", [1e3, 1e9, 1e18])
+def test_no_row_is_too_far_for_a_mean_that_targets_support(far):
+    y = plain(X)
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    mean, interval = model.predict(far * NEW[:100], confidence_level=0.9)
+    reach = y.max() - y.min()
+    assert y.min() - 0.11 * reach <= mean.min()
+    assert mean.max() <= y.max() + 0.11 * reach
+    # What was taken back is in the width.
+    raw = model._mean_of(far * NEW[:100])[:, 0] * model._targets.scale + model._targets.mean
+    beyond = np.abs(raw - mean)
+    assert (interval[:, 1] - interval[:, 0] >= 2 * beyond).all()

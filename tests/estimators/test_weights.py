@@ -1,0 +1,129 @@
+"""Weights: only their ratios matter, rows leave with all of theirs, and copies leave together."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, scan
+from elmband.datasets import make_heteroscedastic
+from elmband.estimators import _scans
+from published import published
+
+DATA = make_heteroscedastic(150, random_state=0)
+NEW = np.linspace(-2, 2, 50)[:, None]
+S = np.random.default_rng(1).uniform(0.2, 3, 150)
+LABELS = (DATA.y > np.median(DATA.y)).astype(int)
+
+INTERVALS = {
+    "default": lambda **o: ELMIntervalRegressor(random_state=0, **o),
+    "layer": lambda **o: ELMIntervalRegressor(40, random_state=0, **o),
+    "published": lambda **o: published(40, random_state=0, **o),
+    "left out": lambda **o: ELMIntervalRegressor(40, noise="squared", random_state=0, **o),
+    "fast": lambda **o: ELMIntervalRegressor(40, noise="squared", mode="fast", random_state=0, **o),
+    "wild": lambda **o: published(40, covariance="wild", random_state=0, **o),
+    "selected": lambda **o: published(40, selection="op-elm", random_state=0, **o),
+}
+
+
+# Nearly collinear neurons make ten digits of sixteen out of another order of sums.
+ROUNDING = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def answers(model):
+    return np.column_stack([model.predict(NEW), model.predict_interval(NEW, 0.9)])
+
+
+@pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
+@pytest.mark.parametrize("factor", [1.1, 2.0, 0.02, 1e-9, 1e9])
+def test_a_common_factor_changes_nothing(kind, factor):
+    """Before, 1.1 took the error of a single layer from .19 to 3.2, and 2 the coverage to .55."""
+    for s in (np.ones(150), S):
+        expected = answers(kind().fit(DATA.X, DATA.y, None if s.min() == 1 else s))
+        found = answers(kind().fit(DATA.X, DATA.y, factor * s))
+        np.testing.assert_allclose(found, expected, **ROUNDING)
+
+
+@pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
+def test_every_row_twice_gives_the_model_of_every_row_once(kind):
+    once = answers(kind().fit(DATA.X, DATA.y))
+    twice = answers(kind().fit(np.tile(DATA.X, (2, 1)), np.tile(DATA.y, 2)))
+    np.testing.assert_allclose(twice, once, **ROUNDING)
+
+
+@pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
+def test_whole_weights_are_repeats_and_zero_drops_a_row(kind):
+    counts = np.random.default_rng(2).integers(0, 4, 150)
+    weighted = answers(kind().fit(DATA.X, DATA.y, counts))
+    repeated = answers(kind().fit(np.repeat(DATA.X, counts, axis=0), np.repeat(DATA.y, counts)))
+    np.testing.assert_allclose(weighted, repeated, **ROUNDING)
+
+
+@pytest.mark.parametrize("n_neurons", [10, 200])
+def test_a_numeric_strength_acts_on_weights_as_given(n_neurons):
+    """As in scikit-learn's Ridge, on the same hidden outputs; with 200 neurons in the dual form."""
+    model = ELMRegressor(n_neurons, alpha=0.7, random_state=0).fit(DATA.X, DATA.y, 5 * S)
+    assert model.alpha_ == pytest.approx(0.7)
+    H = model._features.apply(DATA.X)
+    mean, scale = model._targets.mean, model._targets.scale
+    ridge = Ridge(alpha=0.7, fit_intercept=False, solver="svd")
+    ridge.fit(H, (DATA.y - mean) / scale, sample_weight=5 * S)
+    np.testing.assert_allclose(model.coef_, ridge.coef_.reshape(-1), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("rule", ["loo", "gcv"])
+def test_the_chosen_strength_gives_the_same_model_again(rule):
+    chosen = ELMRegressor(40, alpha=rule, random_state=0).fit(DATA.X, DATA.y, 5 * S)
+    again = ELMRegressor(40, alpha=chosen.alpha_, random_state=0).fit(DATA.X, DATA.y, 5 * S)
+    np.testing.assert_allclose(again.predict(NEW), chosen.predict(NEW), rtol=1e-8)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_neurons": 30}], ids=["default", "layer"])
+def test_classes_know_ratios_only(options):
+    for kind in (ELMClassifier, ELMSelectiveClassifier):
+        one, other = (
+            kind(random_state=0, **options).fit(DATA.X, LABELS, factor * S) for factor in (1, 40)
+        )
+        np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), **ROUNDING)
+
+
+@pytest.mark.parametrize("rows_in_memory", [True, False])
+def test_a_scan_knows_ratios_only(monkeypatch, rows_in_memory):
+    if not rows_in_memory:
+        monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+    for kind in ("default", "left out"):
+        one, other = (
+            INTERVALS[kind]().fit(scan((DATA.X, DATA.y, factor * S), chunk_size=40))
+            for factor in (1, 40)
+        )
+        np.testing.assert_allclose(answers(one), answers(other), **ROUNDING)
+
+
+def test_rows_added_later_know_ratios_only():
+    """Also where the parts have weights of other sizes, beside one fit on all rows."""
+    s = np.where(np.arange(150) < 70, 1.0, 9.0) * S
+    found = []
+    for factor in (1, 40):
+        model = ELMIntervalRegressor(30, noise="squared", random_state=0)
+        for part in (slice(0, 70), slice(70, None)):
+            model.partial_fit(DATA.X[part], DATA.y[part], factor * s[part])
+        model.refresh(DATA.X, DATA.y, factor * s)
+        found.append(answers(model))
+    np.testing.assert_allclose(*found, **ROUNDING)
+
+
+def test_rows_added_later_are_the_rows_of_one_fit():
+    whole = ELMRegressor(30, alpha="gcv", random_state=0).fit(DATA.X, DATA.y, S)
+    empty = whole.untrained()
+    for part in (slice(0, 70), slice(70, None)):
+        empty.partial_fit(DATA.X[part], DATA.y[part], S[part])
+    np.testing.assert_allclose(empty.predict(NEW), whole.predict(NEW), rtol=1e-6)
+    assert empty.alpha_ == pytest.approx(whole.alpha_)
+
+
+def test_a_kept_sample_knows_ratios_only():
+    found = []
+    for factor in (1, 40):
+        model = ELMIntervalRegressor(30, noise="squared", mode="fast", random_state=0)
+        model.partial_fit(DATA.X, DATA.y, factor * S).refresh()
+        found.append(answers(model))
+    np.testing.assert_allclose(*found, **ROUNDING)
