@@ -146,3 +146,21 @@ def test_numbers_of_groups_do_not_depend_on_how_files_are_cut(here):
     np.testing.assert_array_equal(parts.groups("é patient"), whole)
     _, expected = np.unique(table["é patient"], return_inverse=True)
     np.testing.assert_array_equal(whole, expected)
+
+
+def test_columns_that_cannot_be_read_do_not_stop_a_fit(here):
+    table = visits()
+    table["z"] = [[k, k] for k in range(len(table))]
+    (here / "parts" / "year=2024").mkdir(parents=True)
+    table.to_parquet(here / "parts" / "year=2024" / "a.parquet")
+    fit = ("fit", "parts", "-t", "y", "--neurons", 5, "--feature", "x")
+    command(*fit, "-o", "m.st")
+    command(*fit, "--groups", "é patient", "-o", "g.st")
+
+
+def test_labels_of_rows_that_pandas_writes_are_no_columns(here):
+    visits().sample(frac=1, random_state=0).to_parquet(here / "t.parquet")
+    fit = ("fit", "t.parquet", "-t", "y", "--neurons", 5, "-o", "m.st")
+    for more in (("--groups", "é patient"), ("--exclude", "é patient")):
+        command(*fit, *more)
+        assert list(load(here / "m.st").feature_names_in_) == ["x"]

@@ -392,3 +392,19 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     assert (tmp_path / "out.npy").stat().st_size > 190e6
     # Of 200 MB of rows, 70 MB from each photo, a group of 32 MB and blocks of 8 MB are held.
     assert int(result.stdout) < 60
+
+
+@pytest.mark.parametrize("name", ["images/new.npy", "masks/new.npy", "twin.npy"])
+def test_rows_are_not_written_over_photos_or_among_them(folder, name):
+    os.link(folder / "images" / "a.png", folder / "twin.npy")
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(ValueError, match="is an image or a mask, or lies among them"):
+        written(folder, name)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_both_files_of_a_split_are_two(folder):
+    (folder / "out.npy").write_text("before")
+    os.link(folder / "out.npy", folder / "twin.npy")
+    with pytest.raises(ValueError, match="Both files of the split are"):
+        written(folder, split=0.5, test_out=folder / "twin.npy")

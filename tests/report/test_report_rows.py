@@ -295,3 +295,13 @@ def test_a_handful_of_rows_is_enough(tmp_path, model):
     assert found["rows"] == 3
     assert found["people"]["points"][-1]["n"] == 3
     assert len(found["widest"]) == 3
+
+
+def test_a_page_does_not_replace_the_rows_it_is_about(tmp_path, model, file):
+    page = tmp_path / "page.html"
+    page.hardlink_to(file)
+    rows = scan(file, target="delay", encoder=model.encoder_)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="is what the scan reads"):
+        write_report(model, rows, page)
+    assert page.read_bytes() == before

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from elmband._arrays import Array
@@ -57,8 +58,10 @@ def tell_group_key(rows: Any) -> None:
     """Say that a column looks like the key of groups, where none were named."""
     if rows.encoder is None:
         return
-    # Columns that are no features tell as well which rows belong together.
-    found = group_key(rows.with_features(None, TableEncoder()))
+    found = None
+    # Columns that are no features tell as well which rows belong together, if they can be read.
+    with suppress(ValueError, NotImplementedError):
+        found = group_key(rows.with_features(None, TableEncoder()))
     if found is not None:
         note(
             f"Rows with the same {found.name!r} are alike ({found.levels:,} levels in a sample); "

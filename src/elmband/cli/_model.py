@@ -17,6 +17,7 @@ from elmband.cli._tables import TableRows, column_names, is_table, opened_table
 from elmband.encode import TableEncoder
 from elmband.estimators._validate import level_name
 from elmband.progress import shown
+from elmband.stream.batches import ROW_LABELS
 
 
 @contextmanager
@@ -39,6 +40,7 @@ def opened(
         if table and encoder is None:
             encoder = TableEncoder()
         names = column_names(path) if table else []
+        names = [name for name in names if not name.startswith(ROW_LABELS)]
         columns = {role: _resolved(chosen, names) for role, chosen in columns.items()}
         if exclude:
             columns["features"] = _others(names, exclude, columns)

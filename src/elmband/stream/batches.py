@@ -10,7 +10,7 @@ from elmband.stream.fields import Block, Column, Part
 from elmband.stream.layout import FLOAT64, DType, FieldInfo, Layout, numbers, table_layout
 
 # pandas writes its row labels as columns with such names; they are not data.
-_ROW_LABELS = "__index_level_"
+ROW_LABELS = "__index_level_"
 
 
 class ArrowColumn(Column):
@@ -59,7 +59,7 @@ def arrow_layout(label: str, schema: Any, n_rows: int | None) -> Layout:
     fields = [
         FieldInfo(field.name, None, arrow_dtype(field.type), str(field.type), n_rows)
         for field in schema
-        if not field.name.startswith(_ROW_LABELS)
+        if not field.name.startswith(ROW_LABELS)
     ]
     return table_layout(label, fields)
 
