@@ -75,6 +75,10 @@ _REQUIRED: dict[str, list[str]] = {}
 
 
 def pytest_configure(config):
+    # Workers of pytest take all cores already: more threads of BLAS would wait for each other, and
+    # a fit takes four times as long. Workers inherit this, and read it at the import of NumPy.
+    if config.getoption("numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     _REQUIRED.update({mark: [] for mark in config.getoption("--require")})
 
 
