@@ -28,6 +28,9 @@ _TOLD = (0.5, 0.9, 0.95)
 # Scores that a mean is taken over where targets are transformed.
 _POINTS = 40
 
+# Scores that differ by less than this share are the same.
+_ROUNDING = 1e-7
+
 # Tails past the last score begin no nearer to the middle than this: of a single score the share
 # is one half, and a tail from there on would have no unit.
 LEAST_END = 0.5
@@ -55,8 +58,15 @@ class Scores:
         unit = s if unit is None else unit
         if s.min() == s.max() and (unit == s).all():
             return cls.counted(t, np.sign(s))
+        copied = bool((unit > s).any())
         t, s, unit = (a[s > 0] for a in (t, s, unit))
-        return cls.counted(t, s * worth(float(s.sum()), float(s @ unit)))
+        found = cls.counted(t, s * worth(float(s.sum()), float(s @ unit)))
+        return found.merged() if copied else found
+
+    def merged(self) -> Self:
+        """Make one score of copies, which differ by rounding: what a weight would have made."""
+        ends = np.diff(self.t, append=np.inf) > _ROUNDING * np.abs(self.t)
+        return type(self)(self.t[ends], self.cumulated[ends])
 
     @classmethod
     def counted(cls, t: Floats, counts: Floats) -> Self:

@@ -72,7 +72,7 @@ def test_the_mean_is_the_same_with_and_without_intervals(estimator):
     np.testing.assert_allclose(estimator(random_state=1).fit(X, Y).predict(NEW), mean, rtol=1e-9)
 
 
-@pytest.mark.parametrize("n", [12, 40, N])
+@pytest.mark.parametrize("n", [25, 40, N])
 def test_weights_are_counts_for_intervals_too(n):
     counts = np.random.default_rng(1).integers(0, 4, size=n)
     repeated = intervals(np.repeat(X[:n], counts, axis=0), np.repeat(Y[:n], counts))
@@ -80,12 +80,21 @@ def test_weights_are_counts_for_intervals_too(n):
     assert_close(weighted, repeated, 1e-4)
 
 
-def test_weights_are_counts_for_the_calibration_too():
-    counts = np.random.default_rng(1).integers(0, 4, size=50)
+def test_weights_of_the_calibration_have_no_unit_and_zero_drops_a_row():
+    weights = np.random.default_rng(1).integers(0, 4, size=50)
     fitted = model(n_neurons=20).fit(X[50:], Y[50:])
-    weighted = fitted.calibrate(X[:50], Y[:50], sample_weight=counts).predict_interval(NEW)
-    rows = np.repeat(np.arange(50), counts)
-    np.testing.assert_allclose(fitted.calibrate(X[rows], Y[rows]).predict_interval(NEW), weighted)
+
+    def calibrated(rows, weight):
+        known = fitted.calibrate(X[:50][rows], Y[:50][rows], sample_weight=weight)
+        return known.predict_interval(NEW, 0.8)
+
+    expected = calibrated(slice(None), weights)
+    np.testing.assert_array_equal(calibrated(slice(None), 10.0 * weights), expected)
+    there = weights > 0
+    np.testing.assert_array_equal(calibrated(there, weights[there]), expected)
+    np.testing.assert_array_equal(calibrated(there, 10.0), calibrated(there, None))
+    fitted.calibrate(X[:50], Y[:50], sample_weight=weights)
+    assert fitted.calibration_.outputs[0].both.n == weights.sum() ** 2 / (weights**2).sum()
 
 
 @pytest.mark.slow
@@ -152,8 +161,8 @@ def test_a_single_quantile_has_no_axis_of_its_own(fitted):
     single, listed = fitted.predict_quantiles(NEW, 0.5), fitted.predict_quantiles(NEW, [0.5])
     assert listed.shape == (50, 1)
     np.testing.assert_array_equal(single, listed[:, 0])
-    # Tails that differ have a median of their own.
-    assert np.array_equal(single, fitted.predict(NEW)) == fitted.symmetric
+    if fitted.symmetric:
+        np.testing.assert_array_equal(single, fitted.predict(NEW))
 
 
 @pytest.mark.parametrize("quantiles", [0, 1.0, [0.5, 95], [], "median"])
@@ -249,7 +258,7 @@ def test_the_published_model_refuses_what_it_does_not_have():
 
 @pytest.mark.slow
 @TAILS
-@pytest.mark.parametrize("n_train", [10, 300])
+@pytest.mark.parametrize("n_train", [15, 300])
 def test_calibration_on_held_out_rows_keeps_its_promise(symmetric, n_train):
     """200 sets of 39 rows, 50 new rows each: exact beta-binomial moments, four deviations."""
     rows = make_heteroscedastic(n_train + 200 * 89, random_state=0)
@@ -287,7 +296,7 @@ def test_calibration_with_too_few_rows_is_infinite_and_says_so():
     ],
 )
 def test_calibration_refuses_what_does_not_fit(X, y, weight, sentence):
-    fitted = model(n_neurons=10).fit(np.ones((5, 3)) * np.arange(5)[:, None], np.arange(5) ** 2)
+    fitted = model(n_neurons=10).fit(np.ones((20, 3)) * np.arange(20)[:, None], np.arange(20) ** 2)
     with pytest.raises(ValueError, match=sentence):
         fitted.calibrate(X, y, weight)
 
@@ -379,16 +388,16 @@ def refitted(seed, **options):
 def test_full_refits_cover_the_rows_they_did_not_see_and_score_them_alike():
     """2 × 60 refits: a binomial standard error is 2.7 points at 90 %, and 7 are allowed.
 
-    Quantiles of |y - ŷ| / std over the refits and in closed form agree within 30 %.
+    Quantiles of |y - ŷ| / std over the refits and of ten parts held out agree within 40 %.
     """
     covered = []
     for seed in (0, 1):
         scores, hits = zip(*refitted(seed), strict=True)
         covered += hits
-        closed = model().fit(*sixty(seed)).calibration_.outputs[0].both.t
+        held_out = model().fit(*sixty(seed)).calibration_.outputs[0].both.t
         for share in (0.5, 0.7, 0.8, 0.9):
             exact = np.quantile(scores, share)
-            assert np.quantile(closed, share) == pytest.approx(exact, rel=0.3)
+            assert np.quantile(held_out, share) == pytest.approx(exact, rel=0.4)
     assert np.mean(covered) == pytest.approx(0.9, abs=0.07)
 
 
@@ -431,9 +440,15 @@ def test_separate_tails_cost_little_where_noise_is_symmetric():
 
 
 @TAILS
-@pytest.mark.parametrize("n", [2, 3, 5, 10, 30])
-def test_few_rows_are_enough(n, symmetric):
-    fitted = model(symmetric=symmetric).fit(X[:n], Y[:n])
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 14, 15, 30])
+def test_few_rows_are_enough_and_said_to_be_few(n, symmetric):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fitted = model(symmetric=symmetric).fit(X[:n], Y[:n])
+    sentences = [str(one.message) for one in told]
+    expected = f"{n} different rows are too few to tell how far off predictions may be"
+    assert [sentence.split(":")[0] for sentence in sentences] == [expected] * (n < 15)
+    assert all(one.filename == __file__ for one in told)
     interval = fitted.predict_interval(NEW, [0.5, 0.99])
     assert np.isfinite(interval).all()
     assert (interval[:, 0] < interval[:, 1]).all()
@@ -491,6 +506,6 @@ def test_float32_gives_the_same_intervals_to_single_precision():
     mean = single.predict(NEW.astype(np.float32))
     assert mean.dtype == np.float32
     np.testing.assert_allclose(mean, double.predict(NEW), atol=1e-3)
-    # Rows fall into other folds, which intervals depend on a little.
+    # Rows fall into other folds and are held out with others: multipliers differ by some 10 %.
     bounds = single.predict_interval(NEW.astype(np.float32))
-    assert_close(bounds, double.predict_interval(NEW), 0.1)
+    assert_close(bounds, double.predict_interval(NEW), 0.3)
