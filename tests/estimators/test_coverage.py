@@ -113,3 +113,69 @@ def test_where_there_is_nothing_to_learn_intervals_still_cover(seed):
     new = rng.standard_normal((3000, 3)), rng.standard_normal(3000)
     found = ELMIntervalRegressor(random_state=seed).fit(X, y).evaluate(*new, confidence_level=0.9)
     assert 0.86 < found.levels[0].coverage < 0.94
+
+
+def of_kind(kind, rng, n):
+    """Draw rows to learn from and 400 new ones of the same kind."""
+    n += 400
+    X = rng.standard_normal((n, 5))
+    if kind == "linear":
+        return X, X @ np.linspace(1, 0.2, 5) + rng.standard_normal(n)
+    if kind == "bent":
+        return X, np.tanh(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(n)
+    if kind == "pure noise":
+        return X[:, :2], rng.standard_normal(n)
+    if kind == "unequal noise":
+        return X[:, :2], np.sin(X[:, 0]) + np.exp(0.5 * X[:, 1]) * rng.standard_normal(n)
+    if kind == "useless columns":
+        useless = rng.standard_normal((n, 50))
+        return np.hstack([X, useless]), 2 * X[:, 0] + 0.5 * rng.standard_normal(n)
+    classes = np.eye(4)[rng.integers(0, 4, n)]
+    return classes, classes @ [0.0, 1.0, 2.0, 4.0] + rng.standard_normal(n)
+
+
+KINDS = ["linear", "bent", "pure noise", "unequal noise", "useless columns", "categories"]
+
+
+def coverages(n, seeds, levels, **options):
+    """Return the coverage of new rows, averaged over data sets of all kinds in turn."""
+    found = []
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, n])
+        X, y = of_kind(KINDS[seed % len(KINDS)], rng, n)
+        model = ELMIntervalRegressor(random_state=seed, **options).fit(X[:n], y[:n])
+        bounds = model.predict_interval(X[n:], levels)
+        hit = (bounds[:, 0] <= y[n:, None]) & (y[n:, None] <= bounds[:, 1])
+        found.append(hit.mean(axis=0))
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "seeds"), [(15, 150), (20, 150), (30, 150), (60, 120), (100, 90)])
+def test_few_rows_cover_as_often_as_they_say(n, seeds):
+    """A standard error over the data sets is at most 0.7 points; it was 70 to 87 % at 90 %."""
+    eighty, ninety, more = coverages(n, seeds, [0.8, 0.9, 0.95])
+    assert eighty == pytest.approx(0.8, abs=0.04)
+    assert ninety == pytest.approx(0.9, abs=0.03)
+    assert more == pytest.approx(0.95, abs=0.025)
+
+
+@pytest.mark.slow
+def test_separate_tails_of_few_rows_cover_as_often_as_they_say():
+    """Skewed noise, 200 rows, 40 seeds: a standard error is 0.5 points; it was 85.5 %."""
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((1200, 5))
+        y = X[:, 0] + np.exp(0.3 * X[:, 1]) * (rng.standard_exponential(1200) - 1)
+        model = ELMIntervalRegressor(symmetric=False, random_state=seed).fit(X[:200], y[:200])
+        found.append(picp(y[200:], model.predict_interval(X[200:], 0.9)))
+    assert np.mean(found) == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.* different rows are too few")
+def test_fewer_rows_than_can_be_relied_on_have_wide_intervals():
+    """2 to 12 rows, 40 data sets each: no less than 80 % at 90 %; it was 51 to 75 %."""
+    for n in (3, 5, 8, 12):
+        assert coverages(n, 42, [0.9])[0] > 0.8, n
