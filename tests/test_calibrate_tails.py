@@ -67,6 +67,7 @@ def upper_end(u, s, rank):
     return end if end > 0 else min([0.0, *(value for value in u if value > end)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", LEVELS)
 @given(errors, st.data())
