@@ -124,6 +124,7 @@ def test_signs_are_fair_and_independent():
     assert (row_signs(0, 9, 70, 1) != row_signs(0, 9, 70, 2)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 10])
 def test_every_library_gives_the_same(xp, n):
     s = S[:n].astype(float)

@@ -146,6 +146,7 @@ def test_the_order_of_scores_does_not_matter(t, order):
         assert mine.estimated(level, two_sided) == theirs.estimated(level, two_sided)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "level"), [(19, 0.9), (30, 0.8), (99, 0.95)])
 def test_conformal_intervals_cover_as_often_as_theory_says(n, level):
     """One new row for each of 20,000 calibration sets: an exact binomial, bounds of 1e-4 each."""

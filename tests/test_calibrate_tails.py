@@ -73,6 +73,7 @@ def upper_end(u, s, rank):
     return end if end > 0 else min([0.0, *(value for value in u if value > end)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @given(errors, st.data())
 def test_conformal_ends_have_the_rank_of_exact_arithmetic(level, e, data):

@@ -33,6 +33,7 @@ def counting(most):
     return chunk_map, asked
 
 
+@pytest.mark.slow
 def test_too_much_at_once_is_halved_and_remembered():
     chunk_map, asked = counting(1000)
     X = torch.arange(8000.0)[:, None]

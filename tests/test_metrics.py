@@ -209,6 +209,7 @@ def test_outputs_are_averaged_with_equal_weights(metric, data):
     np.testing.assert_allclose(together, np.mean(single, axis=0), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "effect"),
     [
@@ -254,6 +255,7 @@ def test_wider_intervals_cover_no_less(data, more):
     assert 0 <= metrics.nmpiw(y, interval) <= metrics.nmpiw(y, wider)
 
 
+@pytest.mark.slow
 @given(y=whole_numbers(11), q=st.floats(0.05, 0.95))
 def test_pinball_is_least_at_the_sample_quantile(y, q):
     def loss(value):

@@ -220,6 +220,7 @@ def test_weights_are_repetitions(rows):
     all_agree(every_metric(y, p, c, w), every_metric(*repeated, None))
 
 
+@pytest.mark.slow
 @given(ROWS, st.randoms(use_true_random=False))
 def test_order_of_rows_and_scale_of_confidence_do_not_matter(rows, random):
     ours = every_metric(*columns(rows))

@@ -119,6 +119,7 @@ def test_everything_that_predicts_is_asked():
         assert methods <= set(QUESTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", zoo.MODELS)
 def test_a_loaded_model_is_saved_to_the_same_bytes(saved, name, tmp_path):
     """Text, arrays and what they share: nothing is lost, and nothing depends on chance."""

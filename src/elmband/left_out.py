@@ -8,6 +8,9 @@ from elmband.moments import Chunk
 from elmband.rows import Rows
 from elmband.sample import sampled
 
+# A mean explains something where it explains so much of rows left out, at least.
+LEAST_R2 = 0.05
+
 # Rows that are asked at most: probabilities and thresholds are known well enough from these.
 MOST_ROWS = 20_000
 
@@ -38,6 +41,19 @@ class LeftOut(NamedTuple):
         assert self.mean_model is not None
         assert self.noise_model is not None
         return self.noise + self.noise_model + self.mean_model
+
+    def without_echo(self) -> Self:
+        """Return the same with constant means for outputs of which they explain nothing.
+
+        The mean of all other rows is a little lower for a row of a high target than for others: of
+        a model that knows no more, what it says of a row left out tells the row's own target.
+        """
+        xp = namespace(self.mean)
+        s = double(self.weights)[:, None] / xp.sum(double(self.weights))
+        centre = xp.sum(s * self.target, axis=0)
+        errors, all_ = (xp.sum(s * v**2, axis=0) for v in (self.error, self.target - centre))
+        nothing = errors > (1 - LEAST_R2) * all_
+        return self._replace(mean=xp.where(nothing, centre, self.mean))
 
     def numpy(self) -> Self:
         """Return the same in NumPy and float64, with weights."""

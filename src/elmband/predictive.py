@@ -19,7 +19,7 @@ from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, RowScores, row_scores
 from elmband.ensemble import Stack
 from elmband.hidden import FeatureMap, LayerSpec
-from elmband.left_out import LeftOut
+from elmband.left_out import LEAST_R2, LeftOut
 from elmband.member import Judged, Member
 from elmband.moments import Chunk
 from elmband.noise.log import LogNoise, NoiseVariance
@@ -29,9 +29,6 @@ from elmband.quadratic import CovarianceRoot, quadratic_form
 from elmband.sample import sample_rows
 from elmband.scaling import Scaling
 from elmband.uncertainty import mean_uncertainty, with_ones
-
-# The noise may depend on the mean where this explains so much of rows left out, at least.
-_LEAST_R2 = 0.05
 
 
 class NoiseModels(NamedTuple):
@@ -215,7 +212,7 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
         columns = [(square[:, j], share[:, j]) for square, share in targets]
         predicted = (Y - left_out)[:, j]
         # A mean that explains nothing tells of a row left out only what the row's own target is.
-        if _squares(left_out[:, j], judged.s) > (1 - _LEAST_R2) * _squares(Y[:, j], judged.s):
+        if _squares(left_out[:, j], judged.s) > (1 - LEAST_R2) * _squares(Y[:, j], judged.s):
             predicted = 0 * predicted
         fitted, variances = _fit_noise(pool, judged, predicted, columns, settings)
         models.append(fitted)

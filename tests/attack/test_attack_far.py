@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from judged import absurd
+from attacked import absurd
 from kinds import plain
 from marks import marked, towns, with_marks
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from judged import judged
+from attacked import judged
 from kinds import KINDS
 
 # By the number of training rows: the fewer, the more draws vary.

@@ -120,6 +120,7 @@ def test_labels_at_random_are_not_foretold():
         assert np.mean(np.abs(p - 0.5)) < 0.15
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(2, 5), st.sampled_from([1e-9, 1e-2, 1.0, 1e6]))
 def test_the_label_is_the_most_probable_class(seed, classes, alpha):
     rng = np.random.default_rng(seed)

@@ -113,6 +113,7 @@ def test_a_file_sorted_by_class_gives_the_same_model(tmp_path, class_weight):
     same(model.fit(rows), other.fit(X, y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["mixed", "sorted"])
 def test_a_large_scan_is_streamed(tmp_path, order):
     """Above 100,000 rows nothing is loaded; probabilities come from a sample of 20,000 rows."""
@@ -184,6 +185,7 @@ class EndedError(Exception):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, 10, 17, 24])
 @pytest.mark.usefixtures("in_chunks")
 def test_a_fit_that_was_ended_goes_on(tmp_path, monkeypatch, after):

@@ -38,6 +38,7 @@ def same(model, other, rtol=1e-8):
             np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [None, S], ids=["plain", "weighted"])
 @pytest.mark.parametrize("name", TARGETS)
 def test_rows_in_parts_are_rows_at_once(name, s):

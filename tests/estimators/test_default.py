@@ -197,6 +197,7 @@ def clustered(seed, n_groups=60, n_new=60, size=5):
     return X[seen], y[seen], groups[seen], X[~seen], y[~seen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "seeds"), [({"n_neurons": {"rbf_l2": 60}}, 4), ({}, 2)], ids=["layer", "auto"]
 )

@@ -121,6 +121,7 @@ def test_where_all_rows_were_right_the_interval_ranks(parameters):
     np.testing.assert_array_equal(model.accept(X), other.accept(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("parameters", MODELS.values(), ids=MODELS)
 def test_far_away_nothing_is_certain(parameters, k):

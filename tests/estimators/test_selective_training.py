@@ -211,6 +211,7 @@ def test_a_pipeline_predicts():
     np.testing.assert_allclose(pipeline[-1].confidence(rows), alone.confidence(TEST.X), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_grid_search_selects_a_rule_by_its_ranking():
     def area(model, X, y):
         return -aurc(y, model.predict(X), model.confidence(X))

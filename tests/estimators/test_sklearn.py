@@ -29,6 +29,7 @@ DATA = make_heteroscedastic(200, random_state=0)
 RBF_MIX = {"rbf_l1": 5, "rbf_l2": 5, "rbf_linf": 5, "relu": 5}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         ELMRegressor(),

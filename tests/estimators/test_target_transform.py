@@ -64,6 +64,7 @@ def by_hand(model, transform, y):
     return hand.fit(DATA.X, fitted.forward(y[:, None])[:, 0]), back
 
 
+@pytest.mark.slow
 def test_all_predictions_are_those_by_hand_mapped_back(model, choice):
     transform, y, *_ = choice
     ours = model(target_transform=transform).fit(DATA.X, y)
@@ -373,6 +374,7 @@ def test_pickle_round_trip():
 
 
 # "log" and "box-cox" are left out here: a check trains on negative targets, which they refuse.
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         ELMRegressor(20, target_transform=("logit", -1e3, 1e3)),

@@ -169,6 +169,7 @@ def test_rows_that_begin_alike_are_sampled_apart():
     assert len(np.unique(keys)) == len(keys) == N
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

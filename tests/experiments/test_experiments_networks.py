@@ -41,6 +41,7 @@ def test_a_trained_network_finds_a_smooth_function():
     assert np.sqrt(np.mean((mean - data.mean) ** 2)) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_intervals_hold_where_noise_is_the_same_everywhere(name):
     data = make_heteroscedastic(300, noise=0.3, random_state=0)

@@ -98,6 +98,7 @@ def by_photo(photos):
         return targets_of(halves.test), dict(answered(halves, settings, BY_PHOTO))
 
 
+@pytest.mark.slow
 def test_rates_are_those_counted_by_loop(by_photo):
     y, all_answers = by_photo
     assert list(all_answers) == [PER_SAMPLE, UNIFORM, SAME, DEFAULT]

@@ -24,6 +24,7 @@ def width(model, X):
     return np.diff(model.predict_interval(X, 0.9))[:, 0]
 
 
+@pytest.mark.slow
 def test_at_100_000_rows_widths_are_within_one_per_cent_of_the_exact_ones():
     X, y = rows(100_000)
     mix = {"linear": 20, "sigmoid": 60}

@@ -168,6 +168,7 @@ def calibrated(request):
     return model, Session.of(model), new[:20]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few")
 @given(level=st.one_of(st.floats(0.001, 0.9999), st.integers(1, 999).map(lambda k: k / 1000)))
 def test_ranks_are_those_of_python_at_any_level(calibrated, level):
@@ -202,6 +203,7 @@ def test_a_noise_model_with_a_layer_of_its_own():
     assert_same_intervals(model, new, np.std(y))
 
 
+@pytest.mark.slow
 def test_the_fast_mode(monkeypatch):
     monkeypatch.setattr(sampled, "SAMPLE_ROWS", 500)
     X, y, new = rows(2000)

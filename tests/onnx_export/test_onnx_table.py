@@ -67,6 +67,7 @@ def test_intervals_of_a_table_with_everything(interval_model, level):
     assert_close(found["upper"], interval[:, 1], scale, times=10)
 
 
+@pytest.mark.slow
 def test_every_column_is_seen_by_the_model(interval_model):
     new = table(40, seed=9)
     before = asked(interval_model, new)["mean"]

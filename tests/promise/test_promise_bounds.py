@@ -123,6 +123,7 @@ def test_rows_needed_for_common_limits(limit, rows):
     assert rows_needed(limit, 0.1) == rows
 
 
+@pytest.mark.slow
 @given(limits, deltas)
 def test_one_group_less_than_needed_is_not_enough(limit, delta):
     needed = groups_needed(limit, delta)

@@ -95,6 +95,7 @@ def test_the_sample_of_rows_does_not_depend_on_how_they_are_cut():
     assert len(whole.y) == 50
 
 
+@pytest.mark.slow
 def test_the_sample_is_of_all_parts_of_the_rows():
     numbers = np.arange(1_000_000)
     keys = row_keys(numbers)

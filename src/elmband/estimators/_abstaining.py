@@ -47,7 +47,7 @@ class Abstaining(ELMClassifier, IntervalModel):
         )
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
-        found = left_out()
+        found = left_out().without_echo()
         super()._learn(lambda: found)
         rows = found.numpy()
         assert rows.s is not None

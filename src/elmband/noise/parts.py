@@ -6,6 +6,9 @@ from typing import NamedTuple, Self
 from elmband._arrays import Array, namespace
 from elmband.targets import Support
 
+# Its square is a number yet.
+_LARGEST = 1e150
+
 
 class Parts(NamedTuple):
     """Mean and variances of rows on standardised targets, each (n, m).
@@ -41,7 +44,8 @@ class Parts(NamedTuple):
         if support is None:
             return self
         mean = support.means(self.mean)
-        beyond = (self.mean - mean) ** 2
+        xp = namespace(mean)
+        beyond = xp.clip(xp.abs(self.mean - mean), max=_LARGEST) ** 2
         return self._replace(
             mean=mean,
             mean_model=self.mean_model + beyond,
