@@ -58,8 +58,8 @@ def groups_of(rows: Any, groups: str | None, data: str) -> Array | None:
     largest = int(np.bincount(labels).max())
     if largest > _LARGEST:
         raise ValueError(
-            f"A group of {groups!r} has {largest:,} rows in {named(data)}, and time and memory grow "
-            f"with the square of that: take {_LARGEST:,} rows of each group at most."
+            f"A group of {groups!r} has {largest:,} rows in {named(data)}, and time and memory "
+            f"grow with the square of that: take {_LARGEST:,} rows of each group at most."
         )
     return labels
 

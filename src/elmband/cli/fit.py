@@ -81,8 +81,8 @@ def fit(
         typer.Option(
             help="Column whose equal values say which rows belong together, such as a patient: "
             "they are left out together, so that intervals are for rows of new groups. It is no "
-            "feature, and predict does not need it. Rows are taken into memory, 1 GiB of features and "
-            "2,000 rows a group at most.",
+            "feature, and predict does not need it. Rows are taken into memory, 1 GiB of features "
+            "and 2,000 rows a group at most.",
             metavar="COLUMN",
         ),
     ] = None,
