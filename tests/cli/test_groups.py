@@ -136,6 +136,13 @@ def test_tables_too_large_for_memory_are_refused(here, monkeypatch):
     assert not (here / "m.st").exists()
 
 
+def test_groups_too_large_to_be_left_out_are_refused(here, monkeypatch):
+    monkeypatch.setattr(_groups, "_LARGEST", 5)
+    with pytest.raises(ValueError, match=r"A group of 'é patient' has 6 rows .* take 5 rows"):
+        command(*FIT, "--groups", "é patient", "-o", "m.st")
+    assert not (here / "m.st").exists()
+
+
 def test_numbers_of_groups_do_not_depend_on_how_files_are_cut(here):
     table = visits()
     (here / "parts").mkdir()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from elmband._arrays import Array
 from elmband.cli._files import named
 from elmband.cli._group_key import group_key
@@ -13,6 +15,8 @@ from elmband.encode import TableEncoder
 
 # Bytes of features that rows of groups may take in memory; a fit needs a few times as much.
 _MOST = 2**30
+# Rows of a group: leaving them out together takes a square matrix of this side, for every layer.
+_LARGEST = 2000
 
 
 def check_grouping(groups: str | None, features: list[str] | None, **others: Any) -> None:
@@ -51,6 +55,12 @@ def groups_of(rows: Any, groups: str | None, data: str) -> Array | None:
         return None
     check_size(rows, data)
     labels: Array = rows.groups(groups)
+    largest = int(np.bincount(labels).max())
+    if largest > _LARGEST:
+        raise ValueError(
+            f"A group of {groups!r} has {largest:,} rows in {named(data)}, and time and memory "
+            f"grow with the square of that: take {_LARGEST:,} rows of each group at most."
+        )
     return labels
 
 

@@ -89,7 +89,8 @@ def fit(
         typer.Option(
             help="Column whose equal values say which rows belong together, such as a patient: "
             "they are left out together, so that intervals are for rows of new groups. It is no "
-            "feature, and predict does not need it. Rows are taken into memory.",
+            "feature, and predict does not need it. Rows are taken into memory, 1 GiB of features "
+            "and 2,000 rows a group at most.",
             metavar="COLUMN",
         ),
     ] = None,
@@ -174,8 +175,9 @@ def fit(
         size = {"rows": rows.n_rows, "features": rows.n_features}
         size |= {} if labels is None else {"groups": int(labels.max()) + 1}
     if calibrate is not None:
+        # Groups of rows held out are counted only, however large they are.
         with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
-            promised(model, held_out, wishes, groups_of(held_out, groups, calibrate))
+            promised(model, held_out, wishes, None if groups is None else held_out.groups(groups))
     check_kept(model)
     with writable(output, ".safetensors") as path:
         model.save(path)
