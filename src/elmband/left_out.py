@@ -43,17 +43,22 @@ class LeftOut(NamedTuple):
         return self.noise + self.noise_model + self.mean_model
 
     def without_echo(self) -> Self:
-        """Return the same with constant means for outputs of which they explain nothing.
+        """Return constant means and variances for outputs of which means explain nothing.
 
         The mean of all other rows is a little lower for a row of a high target than for others: of
-        a model that knows no more, what it says of a row left out tells the row's own target.
+        a model that knows no more, what it says of a row left out tells the row's own target. So
+        does the noise, of a row of a large error.
         """
         xp = namespace(self.mean)
         s = double(self.weights)[:, None] / xp.sum(double(self.weights))
         centre = xp.sum(s * self.target, axis=0)
         errors, all_ = (xp.sum(s * v**2, axis=0) for v in (self.error, self.target - centre))
         nothing = errors > (1 - LEAST_R2) * all_
-        return self._replace(mean=xp.where(nothing, centre, self.mean))
+        parts = (
+            None if part is None else xp.where(nothing, xp.sum(s * part, axis=0), part)
+            for part in (self.noise, self.mean_model, self.noise_model)
+        )
+        return type(self)(self.target, xp.where(nothing, centre, self.mean), self.s, *parts)
 
     def numpy(self) -> Self:
         """Return the same in NumPy and float64, with weights."""

@@ -102,7 +102,7 @@ precision, chunk_size, device, random_state, verbose
         self.class_weight = class_weight
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
-        self.probability_ = self._probabilities(left_out().without_echo())
+        self.probability_ = self._probabilities(left_out())
 
     def _probabilities(self, left_out: LeftOut) -> tuple[Probability, ...]:
         """Calibrate on rows left out."""
