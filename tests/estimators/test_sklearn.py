@@ -29,6 +29,8 @@ DATA = make_heteroscedastic(200, random_state=0)
 RBF_MIX = {"rbf_l1": 5, "rbf_l2": 5, "rbf_linf": 5, "relu": 5}
 
 
+# Some checks fit ten rows.
+@pytest.mark.filterwarnings("ignore:.* different rows are too few")
 @parametrize_with_checks(
     [
         ELMRegressor(),
