@@ -29,12 +29,9 @@ DATA = make_heteroscedastic(200, random_state=0)
 RBF_MIX = {"rbf_l1": 5, "rbf_l2": 5, "rbf_linf": 5, "relu": 5}
 
 
-<<<<<<< HEAD
 @pytest.mark.slow
-=======
 # Some checks fit ten rows.
 @pytest.mark.filterwarnings("ignore:.* different rows are too few")
->>>>>>> 92153356293673c84faf8683f4b2ff3f11aa86f7
 @parametrize_with_checks(
     [
         ELMRegressor(),

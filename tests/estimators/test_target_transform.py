@@ -374,11 +374,8 @@ def test_pickle_round_trip():
 
 
 # "log" and "box-cox" are left out here: a check trains on negative targets, which they refuse.
-<<<<<<< HEAD
 @pytest.mark.slow
-=======
 @pytest.mark.filterwarnings("ignore:.* different rows are too few")
->>>>>>> 92153356293673c84faf8683f4b2ff3f11aa86f7
 @parametrize_with_checks(
     [
         ELMRegressor(20, target_transform=("logit", -1e3, 1e3)),
@@ -386,6 +383,5 @@ def test_pickle_round_trip():
         ELMIntervalRegressor(20, target_transform=("logit", -1e3, 1e3), noise="squared"),
     ]
 )
-@pytest.mark.filterwarnings("ignore:.*different rows are too few")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
