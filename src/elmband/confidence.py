@@ -13,10 +13,12 @@ of mean and noise do not know. Rules:
   standard deviation, t: it is at least t² / (1 + t²).
 """
 
+import warnings
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -106,7 +108,10 @@ class Judge(NamedTuple):
         regression = LogisticRegression(
             C=_JUDGE_C, solver="newton-cholesky", tol=1e-9, max_iter=200
         )
-        regression.fit((features - centre) / scale, right, s)
+        with warnings.catch_warnings():
+            # Where features tell nothing its line search may end early: another solver goes on.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            regression.fit((features - centre) / scale, right, s)
         return cls(low, high, centre, scale, regression.coef_[0], float(regression.intercept_[0]))
 
     def __call__(self, answer: Answer) -> Floats:

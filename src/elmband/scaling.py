@@ -10,7 +10,7 @@ from elmband.moments import Moments
 from elmband.products import column_sums
 
 # Distance of the two values of a rare mark, at most, and what rounding may do to a variance.
-_MARK = 10.0
+_MARK = 5.0
 _SAME_VARIANCE = 1e-6
 
 
@@ -139,7 +139,7 @@ class Scaling:
         """Scale columns to mean 0 and variance 1; constant ones are only centred.
 
         Rare marks are no levers: a column of two values, between `ends`, that is set in fewer
-        than 1 % of the rows is scaled so that they are 10 apart. (A mark in 2 of 14,133 rows would
+        than 4 % of the rows is scaled so that they are 5 apart. (A mark in 2 of 14,133 rows would
         be 84 standard deviations away, and no training row says what happens there.) Of all
         columns between two ends these alone have the variance (mean - low) (high - mean).
         """

@@ -27,7 +27,7 @@ LEAST_ROWS = 20
 # How far a mean may go beyond the training targets, and bounds of transformed targets, which grow
 # like exponentials: shares of the distance between the least and the greatest of them.
 _MEAN_BEYOND = 0.1
-_BOUND_BEYOND = 0.5
+_BOUND_BEYOND = 0.25
 # Errors that a mean is taken over where targets are transformed.
 _POINTS = 40
 

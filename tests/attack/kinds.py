@@ -187,12 +187,14 @@ KINDS = {
     # Rows that are nearly always zero are covered by any interval at all.
     "half zero": Kind(half_zero, (0.87, 0.95), nonnegative=True),
     "prices": Kind(prices, nonnegative=True),
-    # Errors are those of one smooth surface, so rows of a draw miss together.
-    "no noise": Kind(no_noise, (0.85, 0.96)),
+    # Errors are those of one smooth surface, so rows of a draw miss together; and scores of models
+    # of two thirds of the rows, whose errors are larger, are not quite those of all.
+    "no noise": Kind(no_noise, (0.83, 0.96)),
     # Errors are those of rounding, and any interval that is not of width 0 covers them.
     "no noise, a line": Kind(no_noise_line, (0.87, 1.0)),
-    # Where there is no noise any width is enough: too wide there is a waste, and no lie.
-    "half exact": Kind(half_exact, (0.87, 0.94), parts=_right_side, part_band=(0.84, 1.0)),
+    # Where there is no noise any width is enough: too wide there is a waste, and no lie. The other
+    # half pays for it, as the log-variance is smooth.
+    "half exact": Kind(half_exact, (0.87, 0.94), parts=_right_side, part_band=(0.80, 1.0)),
     "step noise": Kind(step_noise, parts=_right_side),
     "lognormal noise": Kind(lognormal_noise),
     "three values": Kind(three_values, parts=_value, part_band=(0.85, 0.95)),

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from elmband._arrays import Array, double, namespace, place
 from elmband.calibrate import Calibration
 from elmband.estimators._growing import GrowingModel
@@ -93,7 +95,10 @@ class IntervalParts(GrowingModel):
         """Return mean and variances of standardised targets for a block of rows."""
         self._check_fresh()
         if self._predictive is not None:
-            return self._predictive.parts(X, z).supported(self._support).bounded_by_nothing()
+            # Rows at the end of numbers have infinite variances, which is no reason for warnings.
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = self._predictive.parts(X, z)
+            return parts.supported(self._support).bounded_by_nothing()
         return self._squared_parts(X, z).supported(self._support).bounded_by_nothing()
 
     def _totals(self, X: Array) -> Parts:

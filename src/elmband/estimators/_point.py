@@ -210,7 +210,11 @@ class PointModel(TrainingModel):
 
     def _supported(self, mean: Array) -> Array:
         """Return standardised means that do not go far beyond the training targets."""
-        return mean if self._support is None else self._support.means(double(mean))
+        if self._support is None:
+            return mean
+        xp = namespace(mean)
+        # Numbers that are too large may leave none.
+        return self._support.means(xp.where(xp.isnan(mean), 0.0, double(mean)))
 
     def _streamed(
         self, X: Any, method: str, function: BlockMap, columns: list[str], out: str | Path | None

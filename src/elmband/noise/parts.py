@@ -43,9 +43,12 @@ class Parts(NamedTuple):
         """
         if support is None:
             return self
-        mean = support.means(self.mean)
-        xp = namespace(mean)
+        xp = namespace(self.mean)
+        # Numbers that are too large leave none: nothing is known of such a row.
+        lost = xp.isnan(self.mean)
+        mean = support.means(xp.where(lost, 0.0, self.mean))
         beyond = xp.clip(xp.abs(self.mean - mean), max=_LARGEST) ** 2
+        beyond = xp.where(lost, math.inf, beyond)
         return self._replace(
             mean=mean,
             mean_model=self.mean_model + beyond,
