@@ -10,6 +10,7 @@ from elmband.sample import sampled
 
 # A mean explains something where it explains so much of rows left out, at least.
 LEAST_R2 = 0.05
+_BY_CHANCE = 5.0
 
 # Rows that are asked at most: probabilities and thresholds are known well enough from these.
 MOST_ROWS = 20_000
@@ -53,7 +54,9 @@ class LeftOut(NamedTuple):
         s = double(self.weights)[:, None] / xp.sum(double(self.weights))
         centre = xp.sum(s * self.target, axis=0)
         errors, all_ = (xp.sum(s * v**2, axis=0) for v in (self.error, self.target - centre))
-        nothing = errors > (1 - LEAST_R2) * all_
+        # Of few rows a mean explains that much by chance.
+        least = max(LEAST_R2, _BY_CHANCE / int(self.target.shape[0]))
+        nothing = errors > (1 - least) * all_
         parts = (
             None if part is None else xp.where(nothing, xp.sum(s * part, axis=0), part)
             for part in (self.noise, self.mean_model, self.noise_model)
