@@ -103,7 +103,7 @@ def _held_out(
     model = fit_predictive(sub, stack, recipe.noise).predictive
     held_out = taken(rows, np.flatnonzero(here))
     parts = model.parts(held_out.X, 0.0).supported(
-        Support.of(scaled.ends, scaled.targets, Identity())
+        Support.of(scaled.ends, scaled.targets, Identity(), len(index))
     )
     return _scores(parts, scaled.targets, held_out)
 

@@ -84,9 +84,23 @@ def standardised(raw: Rows, dtype: Any) -> Standardised:
     of_inputs, of_targets, within, ends, rows = engine.total(raw, chunk_map, "scales").parts
     inputs, targets = Scaling.from_moments(of_inputs, within), Scaling.from_moments(of_targets)
     constant = tuple(bool(flat) for flat in to_numpy(of_targets.constant))
+    check_held(ends, targets, dtype)
     weight = of_targets.n / rows.n
     scaled = raw.scaled(RowScaling(targets, weight), dtype)
     return Standardised(scaled, inputs, targets, constant, weight, ends)
+
+
+def check_held(ends: Extent, targets: Scaling, dtype: Any) -> None:
+    """Refuse targets that results in float32 could not hold."""
+    if "float32" not in str(dtype):
+        return
+    largest = float(np.max(np.abs([to_numpy(ends.low), to_numpy(ends.high)])))
+    spread = float(np.min(to_numpy(double(targets.scale))))
+    if largest > 1e37 or spread < 1e-37:
+        raise ValueError(
+            f"y goes up to {largest:g}, which results in float32 cannot hold; give X in float64, "
+            "or precision='float64'."
+        )
 
 
 def fit_mean(

@@ -28,6 +28,7 @@ LEAST_ROWS = 20
 # like exponentials: shares of the distance between the least and the greatest of them.
 _MEAN_BEYOND = 0.1
 _BOUND_BEYOND = 0.25
+_BOUND_OF_ONE = 20.0
 # Errors that a mean is taken over where targets are transformed.
 _POINTS = 40
 
@@ -36,23 +37,25 @@ _POINTS = 40
 class Support:
     """The least and the greatest standardised training target of every output, each (m,).
 
-    Means go beyond them by a share `margin` (m,) of their distance.
+    Means go beyond them by a share `margin` (m,) of their distance, bounds of transformed targets
+    by a share `reach`: the fewer rows, the less their targets tell of others.
     """
 
     low: Floats
     high: Floats
     margin: Floats
+    reach: float
 
     @classmethod
-    def of(cls, ends: Extent, targets: Scaling, transform: Transform) -> Self:
-        """Standardise the ends of training targets, transformed ones."""
+    def of(cls, ends: Extent, targets: Scaling, transform: Transform, n_rows: int) -> Self:
+        """Standardise the ends of training targets, transformed ones, of so many rows."""
         low, high = (double(end)[None, :] for end in (ends.low, ends.high))
         step = _MEAN_BEYOND * (high - low)
         # Past the end of its range a transform leads to infinity.
         finite = (to_numpy(transform.inverse(end)) for end in (low - step, high + step))
         margin = np.where(np.all([np.isfinite(end[0]) for end in finite], axis=0), _MEAN_BEYOND, 0)
         least, greatest = (to_numpy(double(targets(end)))[0] for end in (low, high))
-        return cls(least, greatest, margin)
+        return cls(least, greatest, margin, _BOUND_BEYOND + _BOUND_OF_ONE / n_rows)
 
     def means(self, mean: Array) -> Array:
         """Return means (n, m) that do not go far beyond the training targets."""
@@ -64,7 +67,7 @@ class Support:
         Infinite ones are meant.
         """
         xp = namespace(bound)
-        return xp.where(xp.isinf(bound), bound, self._within(bound, _BOUND_BEYOND))
+        return xp.where(xp.isinf(bound), bound, self._within(bound, self.reach))
 
     def _within(self, values: Array, share: Any) -> Array:
         low, high = (place(end, values, values.dtype) for end in self.limits(share))
@@ -84,7 +87,7 @@ class Support:
     @property
     def bound_limits(self) -> tuple[Floats, Floats]:
         """Where finite bounds of transformed targets end."""
-        return self.limits(_BOUND_BEYOND)
+        return self.limits(self.reach)
 
 
 def smearing_points(left: LeftOut) -> Columns:
@@ -122,7 +125,7 @@ def found_range(ends: Extent, n_rows: int) -> Columns:
 
 def given_range(choice: Any, n_outputs: int) -> Columns:
     """Check a range that a user gave, with None at an end where there is none."""
-    ends = list(choice) if isinstance(choice, tuple | list) else []
+    ends = list(choice) if isinstance(choice, tuple | list | np.ndarray) else []
     numbers = [_end(end, side) for end, side in zip(ends, (-math.inf, math.inf), strict=False)]
     if len(ends) != 2 or None in numbers or not numbers[0] < numbers[1]:  # type: ignore[operator]
         raise ValueError(
@@ -130,6 +133,23 @@ def given_range(choice: Any, n_outputs: int) -> Columns:
             f"with None where there is no end, such as (0, None); got {choice!r}."
         )
     return ((numbers[0], numbers[1]),) * n_outputs  # type: ignore[return-value]
+
+
+def is_auto(choice: Any) -> bool:
+    """Tell whether a parameter is left to the data."""
+    return isinstance(choice, str) and choice == "auto"
+
+
+def check_within(ends: Columns, low: Floats, high: Floats) -> None:
+    """Refuse a range that training targets, from `low` to `high` (m,), leave."""
+    for (least, greatest), first, last in zip(ends, low.tolist(), high.tolist(), strict=True):
+        # Transformed back, an end may have been rounded.
+        slack = 1e-9 * max(abs(first), abs(last))
+        if first < least - slack or last > greatest + slack:
+            raise ValueError(
+                f"target_range goes from {least:g} to {greatest:g}, but y from {first:g} to "
+                f"{last:g}; give a range that no training target leaves."
+            )
 
 
 def _end(end: Any, none: float) -> float | None:

@@ -29,6 +29,7 @@ _LEVEL = 0.9
 # Fewer rows cannot tell, and targets that are less skewed have little to gain.
 _LEAST_ROWS = 50
 _LEAST_SKEWNESS = 0.5
+_MOST_ZEROS = 0.2
 # Powers for targets that may be zero.
 _POWERS = (0.5, 0.25)
 
@@ -38,6 +39,9 @@ def transforms_to_try(Y: Array, s: Array | None) -> list[Transform]:
     y = to_numpy(double(Y))[:, 0]
     weights = None if s is None else to_numpy(double(s))
     if len(y) < _LEAST_ROWS or y.min() < 0 or not y.max() > y.min():
+        return []
+    # Rare events among zeros have no scale of their own, and a mean that few of them make.
+    if np.average(y == y.min(), weights=weights) > _MOST_ZEROS:
         return []
     unit = y.max()
     mean = float(np.average(y / unit, weights=weights))

@@ -42,6 +42,7 @@ from elmband.moments import Chunk
 from elmband.noise.parts import Parts
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
+from elmband.targets import is_auto
 from elmband.transform import Identity
 
 # The share of a normal distribution within one standard deviation, 68.27 %.
@@ -93,9 +94,18 @@ class IntervalAnswers(IntervalParts):
 
     def _errors(self, Y: Array, parts: Parts) -> Array:
         """Return the errors of standardised, transformed targets."""
-        T = self.target_transform_.forward(Y)
+        T = self.target_transform_.forward(self._in_domain(Y))
         centre, scale = (place(a, T) for a in (self._targets.mean, self._targets.scale))
         return (T - centre) / scale - double(parts.mean)
+
+    def _in_domain(self, Y: Array) -> Array:
+        """Return targets that a transform chosen by itself can take; others are at its end."""
+        if not is_auto(self.target_transform) or isinstance(self.target_transform_, Identity):
+            return Y
+        assert self._support is not None
+        end = place(self._support.bound_limits[0], Y) * double(self._targets.scale)
+        least = self.target_transform_.inverse((end + double(self._targets.mean))[None, :])
+        return namespace(Y).maximum(Y, place(least, Y))
 
     def _score_bins(self, rows: Chunk) -> ScoreBins:
         parts = self._totals(rows.X)

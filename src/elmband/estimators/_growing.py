@@ -9,7 +9,12 @@ from elmband._arrays import double, epsilon, namespace
 from elmband.estimators._point import PointModel
 from elmband.estimators._scans import check_targets, followed, refuse_beside_scan, scan_rows
 from elmband.estimators._updates import Grown, check_growing_rule, check_mergeable
-from elmband.estimators._validate import check_alpha, check_chunk_size, held_out_rows
+from elmband.estimators._validate import (
+    check_alpha,
+    check_chunk_size,
+    held_out_rows,
+    with_weight,
+)
 from elmband.mean import MeanModel
 from elmband.output_layer import AlphaRule
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
@@ -67,6 +72,7 @@ class GrowingModel(PointModel):
             check_targets(self, X, self._n_targets)
             return self._moved(scan_rows(X, self._prepare, self._dtype, self.chunk_size))
         Y, s = held_out_rows(X, y, weight, int(self._targets.mean.shape[0]))
+        X, Y, s = with_weight(X, Y, s)
         size = check_chunk_size(self.chunk_size, DEFAULT_CHUNK_SIZE)
         return self._moved(ArrayRows(X, Y, s, size))
 

@@ -305,14 +305,19 @@ class IntervalModel(IntervalParts):
 
 def _warn_few(n_rows: int, scores: tuple[OutputScores, ...]) -> None:
     """Say that so few rows do not tell how far off a prediction may be."""
+    worth = min((output.both.n for output in scores), default=math.inf)
     # Of targets that are all equal there is nothing to be known, and another warning says so.
-    if n_rows < _LEAST_ROWS and any(output.both.t[-1] > 0 for output in scores):
-        warnings.warn(
-            f"{n_rows} different rows are too few to tell how far off predictions may be: their "
-            f"intervals are rough guesses, so train on {_LEAST_ROWS} rows or more.",
-            UserWarning,
-            stacklevel=5,
-        )
+    if min(n_rows, worth) >= _LEAST_ROWS or not any(output.both.t[-1] > 0 for output in scores):
+        return
+    what = f"{n_rows} different rows"
+    if n_rows >= _LEAST_ROWS:
+        what = f"Rows whose weights make them worth {worth:.3g} different rows"
+    warnings.warn(
+        f"{what} are too few to tell how far off predictions may be: their "
+        f"intervals are rough guesses, so train on {_LEAST_ROWS} rows or more.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 for _name in _OF_SECOND_STAGE:

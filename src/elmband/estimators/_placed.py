@@ -83,7 +83,8 @@ class PlacedModel(SavedModel):
         """
 
         def home(part: Array) -> Any:
-            with precisely(self.precision):
+            # Rows at the end of numbers have infinite variances, which is no reason for warnings.
+            with precisely(self.precision), np.errstate(over="ignore", invalid="ignore"):
                 found = function(part)
             if self._device is None:
                 return found

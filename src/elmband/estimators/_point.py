@@ -22,6 +22,7 @@ from elmband._arrays import (
     namespace,
     place,
     product_dtype,
+    to_numpy,
 )
 from elmband.ensemble import Stack, fit_stack, pool_rows
 from elmband.estimators._clusters import (
@@ -64,7 +65,16 @@ from elmband.progress import Verbose
 from elmband.rows import Rows
 from elmband.scaling import Extent
 from elmband.stream import Scan
-from elmband.targets import Columns, RangeChoice, Support, found_range, given_range, smearing_points
+from elmband.targets import (
+    Columns,
+    RangeChoice,
+    Support,
+    check_within,
+    found_range,
+    given_range,
+    is_auto,
+    smearing_points,
+)
 from elmband.transform import Identity, TransformChoice
 
 _OF_ONE_LAYER = (
@@ -277,8 +287,9 @@ class PointModel(TrainingModel):
         # Without a transform a single layer is least squares, and nothing else.
         self._support = None
         if mean.ends is not None and not isinstance(self.target_transform_, Identity):
-            self._support = Support.of(mean.ends, mean.targets, self.target_transform_)
-        self._range = self._asked_range(int(mean.targets.mean.shape[0]))
+            transform = self.target_transform_
+            self._support = Support.of(mean.ends, mean.targets, transform, len(mean.rows))
+        self._range = self._asked_range(int(mean.targets.mean.shape[0]), mean.ends)
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
@@ -310,20 +321,25 @@ class PointModel(TrainingModel):
 
     def _note_ends(self, ends: Extent, n_rows: int) -> None:
         """Note what training targets, transformed but not standardised, say of others."""
-        self._range, self._support = self._asked_range(int(ends.low.shape[0])), None
+        self._range, self._support = self._asked_range(int(ends.low.shape[0]), ends), None
         if is_classifier(self):
             return
-        self._support = Support.of(ends, self._targets, self.target_transform_)
-        if self.target_range == "auto" and self.target_transform == "auto":
+        self._support = Support.of(ends, self._targets, self.target_transform_, n_rows)
+        if is_auto(self.target_range) and is_auto(self.target_transform):
             inverse = self.target_transform_.inverse
             ends = Extent(*(inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
             self._range = found_range(ends, n_rows)
 
-    def _asked_range(self, n_outputs: int) -> Columns | None:
-        """Return the range that was given, None where none was."""
-        if self.target_range is None or self.target_range == "auto":
+    def _asked_range(self, n_outputs: int, ends: Extent | None) -> Columns | None:
+        """Return the range that was given, None where none was; refuse targets that leave it."""
+        if self.target_range is None or is_auto(self.target_range):
             return None
-        return given_range(self.target_range, n_outputs)
+        found = given_range(self.target_range, n_outputs)
+        if ends is not None:
+            inverse = self.target_transform_.inverse
+            low, high = (to_numpy(inverse(double(e)[None, :]))[0] for e in (ends.low, ends.high))
+            check_within(found, low, high)
+        return found
 
     @property
     def target_range_(self) -> Any:

@@ -17,6 +17,8 @@ from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
 from elmband.transform import Transform
 
+_LARGEST_WEIGHT = 1e250
+
 
 class TrainingRows(NamedTuple):
     """X (n, d), Y (n, m) in float64 and weights (n,) or None, all in the library of X."""
@@ -72,6 +74,18 @@ def held_out_rows(
             f"its shape is {tuple(Y.shape)}."
         )
     return Y, None if sample_weight is None else _weights(sample_weight, X)
+
+
+def with_weight(X: Array, Y: Array, s: Array | None) -> tuple[Array, Array, Array | None]:
+    """Leave out rows of weight zero."""
+    xp = namespace(X)
+    if s is None or bool(xp.all(s > 0)):
+        return X, Y, s
+    index = np.flatnonzero(to_numpy(s))
+    if not len(index):
+        raise ValueError("sample_weight leaves no row with a weight above zero.")
+    kept = place(index, X, xp.int64)
+    return tuple(xp.take(a, kept, axis=0) for a in (X, Y, s))
 
 
 def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None:
@@ -153,6 +167,12 @@ def _weights(sample_weight: Any, X: Array) -> Array:
         )
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative; its least is {weights.min():g}.")
+    largest = float(weights.max())
+    if largest > _LARGEST_WEIGHT or 0 < largest < 1 / _LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight goes up to {largest:g}, whose sums and products are no numbers; only "
+            "ratios matter, so divide all weights by a common factor."
+        )
     return place(weights, X, namespace(X).float64)
 
 
@@ -183,7 +203,7 @@ def check_same_library(estimator: BaseEstimator, X: Array, fitted: Array, method
 def check_alpha(alpha: Any, name: str = "alpha") -> AlphaRule:
     """Return the rule for γ: a number of at least 0, "auto", "loo" or "gcv"."""
     if isinstance(alpha, str) and alpha in ("auto", "loo", "gcv"):
-        return alpha  # type: ignore[return-value]
+        return alpha
     if isinstance(alpha, Real) and not isinstance(alpha, bool) and 0 <= float(alpha) < math.inf:
         return float(alpha)
     raise ValueError(

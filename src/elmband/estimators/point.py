@@ -82,7 +82,7 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
     alpha_ : float or array of shape (n_outputs,)
         The L2 strength used in a single layer.
     members_ : tuple of Member
-        The layers of a stack.
+        The layers of a stack; their `alpha` is for weights of mean one.
     member_weights_ : array of shape (n_members, n_outputs)
         Their weights.
     target_transform_ : Transform

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from elmband._arrays import Array, cast, double, namespace
 from elmband.hidden import FeatureMap
 from elmband.member import EigenRows, Judged
@@ -145,6 +147,7 @@ def _few(eigen: EigenRows, strengths: list[float]) -> list[float]:
     return [g for g in strengths if float(xp.sum(values / (values + g))) <= most] or strengths[:1]
 
 
+@np.errstate(over="ignore")
 def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float, State, Array]:
     """Return the γ with the least deviance of rows left out, its solution and their η.
 

@@ -34,7 +34,9 @@ def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
     """Return what an interval model answers at a level (1,)."""
     assert fitted.calibration is not None
     given = mean_of(X, fitted)
-    totals = variance_totals(X, given, fitted)
+    # Numbers that are too large leave none: nothing is known of such a row.
+    totals = Totals(*(_known(t, math.inf) for t in variance_totals(X, given, fitted)))
+    given = _known(given, 0.0)
     mean = supported(given, fitted)
     if fitted.support is not None:
         beyond = given.to(DOUBLE) - mean
@@ -42,6 +44,10 @@ def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
     z = multipliers(level, fitted.calibration, symmetric=fitted.symmetric)
     lower, upper = _bounds(mean, totals, z, fitted)
     return Intervals(_mean(mean, totals, fitted), lower, upper, _std(mean, totals, fitted))
+
+
+def _known(values: Tensor, otherwise: float) -> Tensor:
+    return where(values.apply("IsNaN", dtype=np.dtype(np.bool_)), otherwise, values)
 
 
 def _mean(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:
