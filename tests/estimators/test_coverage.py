@@ -151,9 +151,9 @@ def coverages(n, seeds, levels, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "seeds"), [(15, 150), (20, 150), (30, 150), (60, 120), (100, 90)])
+@pytest.mark.parametrize(("n", "seeds"), [(15, 90), (20, 90), (30, 72), (60, 72), (100, 72)])
 def test_few_rows_cover_as_often_as_they_say(n, seeds):
-    """A standard error over the data sets is at most 0.7 points; it was 70 to 87 % at 90 %."""
+    """A standard error over the data sets is at most 0.9 points; it was 70 to 87 % at 90 %."""
     eighty, ninety, more = coverages(n, seeds, [0.8, 0.9, 0.95])
     assert eighty == pytest.approx(0.8, abs=0.04)
     assert ninety == pytest.approx(0.9, abs=0.03)
