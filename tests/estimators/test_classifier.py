@@ -51,7 +51,9 @@ def fitted(kind, mode, y, s=None, **more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-def test_decisions_are_regression_on_codes(mode):
+def test_decisions_are_regression_on_codes(mode, monkeypatch):
+    # Numbers of a stack do not go far beyond their targets; decisions may.
+    monkeypatch.setattr(ELMRegressor, "_supported", lambda _, mean: mean)
     two = fitted(ELMClassifier, mode, TWO)
     expected = fitted(ELMRegressor, mode, 2.0 * TWO - 1).predict(NEW)
     np.testing.assert_array_equal(two.decision_function(NEW), expected)

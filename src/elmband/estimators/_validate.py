@@ -203,7 +203,7 @@ def check_same_library(estimator: BaseEstimator, X: Array, fitted: Array, method
 def check_alpha(alpha: Any, name: str = "alpha") -> AlphaRule:
     """Return the rule for γ: a number of at least 0, "auto", "loo" or "gcv"."""
     if isinstance(alpha, str) and alpha in ("auto", "loo", "gcv"):
-        return alpha
+        return alpha  # type: ignore[return-value]
     if isinstance(alpha, Real) and not isinstance(alpha, bool) and 0 <= float(alpha) < math.inf:
         return float(alpha)
     raise ValueError(
