@@ -124,14 +124,16 @@ def test_labels_that_do_not_fit_are_refused(fitted, groups, sentence):
         fitted.calibrate(*held_out(), groups=groups)
 
 
-def test_groups_need_rows_in_memory(fitted, tmp_path):
+def test_a_scan_is_taken_into_memory_for_its_groups(fitted, tmp_path):
     X, y = held_out()
     np.savetxt(
         tmp_path / "r.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments=""
     )
     rows = scan(tmp_path / "r.csv", target="y")
-    with pytest.raises(ValueError, match="groups needs rows in memory"):
-        fitted.calibrate(rows, groups=np.arange(60))
+    labels = np.arange(len(y)) // 2
+    expected = fitted.calibrate(X, y, groups=labels).predict_interval(X, 0.8)
+    found = fitted.calibrate(rows, groups=labels).predict_interval(X, 0.8)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
     with pytest.raises(ValueError, match="groups is for rows of this machine"):
         fitted.calibrate(rows, groups=np.arange(60), client=object())
     da = pytest.importorskip("dask.array")

@@ -13,7 +13,7 @@ Transform = Annotated[
     typer.Option(
         "--target-transform",
         help='Scale to learn the target on: "auto" (for a target that is never negative and '
-        'skewed, if intervals gain 2 % by it), "none", "log", "log1p", "logit" or "box-cox". '
+        'skewed, if intervals gain 2 % by it), "none", "log", "log1p" or "logit". '
         "Predictions are means all the same.",
     ),
 ]

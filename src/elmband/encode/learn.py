@@ -25,11 +25,15 @@ from elmband.encode.target import TargetKinds, sum_target
 
 
 class TableSums(NamedTuple):
-    """Sums over all columns of a table, which may be `named`, and over its target."""
+    """Sums over all columns of a table, which may be `named`, and over its target.
+
+    `n_rows` counts rows, whatever their weights.
+    """
 
     columns: dict[str, ColumnSums]
     target: TargetKinds | None
     named: bool
+    n_rows: int
 
 
 def sum_table(rows: Iterable[RawRows], rules: Rules) -> TableSums | None:
@@ -44,20 +48,21 @@ def sum_table(rows: Iterable[RawRows], rules: Rules) -> TableSums | None:
 
 def _plus(total: TableSums | None, part: RawRows, rules: Rules, keep: Array | None) -> TableSums:
     s = part.s if part.s is None or keep is None else part.s[keep]
-    columns = {}
+    columns, n_rows = {}, 0 if total is None else total.n_rows
     for name, values in part.columns.items():
         with at(part.where, name):
             raw = read_column(values, categorical=name in rules.categorical)
-            sums = sum_column(raw if keep is None else only(raw, keep), s)
+            raw = raw if keep is None else only(raw, keep)
+            sums, more = sum_column(raw, s), len(raw.missing)
             columns[name] = added(None if total is None else total.columns[name], sums)
     if part.target is None:
-        return TableSums(columns, None, part.named)
+        return TableSums(columns, None, part.named, n_rows + more)
     with at(part.where, part.target_name):
         raw = part.target if keep is None else only(part.target, keep)
         met = sum_target(part.target_name, raw)
         if total is not None and total.target is not None:
             met = total.target + met
-    return TableSums(columns, met, part.named)
+    return TableSums(columns, met, part.named, n_rows + more)
 
 
 def learned(sums: TableSums, rules: Rules, parameters: dict[str, Any]) -> EncoderState:
@@ -65,9 +70,11 @@ def learned(sums: TableSums, rules: Rules, parameters: dict[str, Any]) -> Encode
     unknown = sorted(rules.categorical - set(sums.columns))
     if unknown:
         raise ValueError(f"categorical names {unknown[0]!r}, which is no column of the table.")
-    n_rows = _n_rows(next(iter(sums.columns.values())))
+    n_rows = float(sums.n_rows)
     least = rules.least(n_rows)
-    columns = tuple(_column(name, s, rules, least) for name, s in sums.columns.items())
+    # Only ratios of weights matter: levels count in rows of mean weight.
+    unit = _total(next(iter(sums.columns.values()))) / n_rows
+    columns = tuple(_column(name, s, rules, least, unit) for name, s in sums.columns.items())
     _check_left(columns, n_rows)
     dtype = rules.dtype
     if dtype == "auto":
@@ -93,15 +100,18 @@ def _is_narrow(column: EncodedColumn, sums: ColumnSums) -> bool:
     return not isinstance(column, TimeColumn) or not column.parts
 
 
-def _n_rows(sums: ColumnSums) -> float:
+def _total(sums: ColumnSums) -> float:
+    """Return the sum of weights."""
     return sums.n if isinstance(sums, LevelSums) else sums.n / ONE
 
 
-def _column(name: str, sums: ColumnSums, rules: Rules, min_count: float) -> EncodedColumn:
+def _column(
+    name: str, sums: ColumnSums, rules: Rules, min_count: float, unit: float
+) -> EncodedColumn:
     if isinstance(sums, NothingSums):
         return DroppedColumn(name, sums.kind, "it has no values")
     if isinstance(sums, LevelSums):
-        return _levels(name, sums, rules, min_count)
+        return _levels(name, sums, rules, min_count, unit)
     varies, gaps = sums.low < sums.high, sums.missing > 0
     if not varies.any() and not gaps:
         return DroppedColumn(name, sums.kind, "it is constant")
@@ -127,10 +137,12 @@ def _times(name: str, sums: NumberSums) -> TimeColumn:
     )
 
 
-def _levels(name: str, sums: LevelSums, rules: Rules, min_count: float) -> EncodedColumn:
+def _levels(
+    name: str, sums: LevelSums, rules: Rules, min_count: float, unit: float
+) -> EncodedColumn:
     """Keep the levels with the most rows; of equal ones those that come first by name."""
     # Fractions of weights add up to a little more or less in another order.
-    counts = {level: float(f"{count:.12g}") for level, count in sums.counts.items()}
+    counts = {level: float(f"{count / unit:.12g}") for level, count in sums.counts.items()}
     frequent = [level for level, count in counts.items() if count >= min_count]
     levels = sorted(frequent, key=lambda level: (-counts[level], level))[: rules.max_levels]
     gaps, other = sums.missing > 0, sums.gone or len(levels) < len(counts)

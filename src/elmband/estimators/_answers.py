@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from elmband import engine
@@ -25,7 +26,7 @@ from elmband.estimators._clusters import (
     spread,
 )
 from elmband.estimators._parts import IntervalParts
-from elmband.estimators._scans import check_targets, judging, refuse_beside_scan
+from elmband.estimators._scans import check_targets, judging, refuse_beside_scan, scan_rows
 from elmband.estimators._validate import (
     Levels,
     check_chunk_size,
@@ -64,9 +65,10 @@ class IntervalAnswers(IntervalParts):
         The scores of a scan are counted in bins of 0.25 %, upwards, which keeps the guarantee.
 
         Only ratios of `sample_weight` matter: rows count as their effective number (Σs)² / Σs²,
-        and rows of weight zero not at all. With `groups`, one label for each row of an array or
-        table, the guarantee is for a row of a new group, drawn like these: each group counts
-        once, shared by its rows, and with K groups the level can be at most K / (K + 1).
+        and rows of weight zero not at all. With `groups`, one label for each row of an array, a
+        table or a scan, which is taken into memory, the guarantee is for a row of a new group,
+        drawn like these: each group counts once, shared by its rows, and with K groups the level
+        can be at most K / (K + 1).
         """
         if is_dask(X):
             refuse_on_cluster(groups=groups)
@@ -74,8 +76,16 @@ class IntervalAnswers(IntervalParts):
             self.calibration_ = Calibration("conformal", scores)
             return self
         X = self._new_rows(X, "calibrate")
+        if isinstance(X, Scan) and groups is not None:
+            # Groups need all rows at once.
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
+            check_targets(self, X, int(self._targets.mean.shape[0]))
+            rows = scan_rows(
+                X, lambda chunk: chunk, np.float64, self.chunk_size, whole=True
+            ).whole()
+            X, y, sample_weight = rows
         if isinstance(X, Scan):
-            refuse_beside_scan(y=y, sample_weight=sample_weight, groups=groups)
+            refuse_beside_scan(y=y, sample_weight=sample_weight)
             check_targets(self, X, int(self._targets.mean.shape[0]))
             with judging(self, X):
                 scores = engine.total(self._sent(X), self._score_bins, "calibrate").scores()
