@@ -190,3 +190,55 @@ def test_no_row_is_too_far_for_a_mean_that_targets_support(far):
     raw = model._mean_of(far * NEW[:100])[:, 0] * model._targets.scale + model._targets.mean
     beyond = np.abs(raw - mean)
     assert (interval[:, 1] - interval[:, 0] >= 2 * beyond).all()
+
+
+@pytest.mark.parametrize("rare", [10, 60])
+def test_rare_events_keep_their_mean(rare):
+    """Zeros with few events gain by "always zero" in interval scores, but have a mean."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(600, 3)), np.zeros(600)
+    y[rng.choice(600, rare, replace=False)] = np.exp(rng.normal(size=rare))
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    assert isinstance(model.target_transform_, Identity)
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.3)
+
+
+def test_ranges_that_training_targets_leave_are_refused():
+    y = plain(X)
+    for kind in (ELMIntervalRegressor(random_state=0), ELMRegressor(20), published(20)):
+        with pytest.raises(ValueError, match=r"target_range goes from 0 to inf, but y from -"):
+            kind.set_params(target_range=(0, None)).fit(X, y)
+    model = ELMIntervalRegressor(random_state=0, target_range=np.array([-9.0, 9.0])).fit(X, y)
+    assert model.target_range_ == (-9, 9)
+
+
+def test_targets_that_float32_cannot_hold_are_refused():
+    for factor in (1e300, 1e-50):
+        with pytest.raises(ValueError, match=r"results in float32 cannot hold"):
+            ELMIntervalRegressor(random_state=0).fit(X.astype(np.float32), factor * plain(X))
+
+
+def test_held_out_targets_may_lie_where_a_chosen_scale_ends():
+    y = prices(X)
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    assert not isinstance(model.target_transform_, Identity)
+    new = prices(NEW[:200])
+    new[:3] = (0.0, -4.0, 0.0)
+    interval = model.calibrate(NEW[:200], new).predict_interval(NEW, 0.9)
+    assert np.isfinite(interval).all()
+
+
+def test_few_rows_of_a_transformed_target_have_wide_intervals():
+    rng = np.random.default_rng(0)
+    wide = []
+    for n in (4, 40):
+        X = rng.normal(size=(n, 2))
+        model = ELMIntervalRegressor(target_transform="log", random_state=0)
+        if n == 4:
+            with pytest.warns(UserWarning, match="4 different rows are too few"):
+                model.fit(X, np.exp(X[:, 0]))
+        else:
+            model.fit(X, np.exp(X[:, 0]))
+        low, high = model.predict_interval(X, 0.99).T
+        wide.append(np.median(np.log(high / low)))
+    assert wide[0] > 3 * wide[1]

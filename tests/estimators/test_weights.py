@@ -127,3 +127,29 @@ def test_a_kept_sample_knows_ratios_only():
         model.partial_fit(DATA.X, DATA.y, factor * S).refresh()
         found.append(answers(model))
     np.testing.assert_allclose(*found, **ROUNDING)
+
+
+def test_rows_without_weight_are_not_added():
+    """They were counted from the second part on, and moved the strength."""
+    rng = np.random.default_rng(3)
+    more = rng.normal(size=(1000, 1))
+    one, other = (ELMRegressor(30, random_state=0).partial_fit(DATA.X, DATA.y) for _ in range(2))
+    one.partial_fit(DATA.X, DATA.y)
+    weights = np.r_[np.ones(150), np.zeros(1000)]
+    other.partial_fit(np.r_[DATA.X, more], np.r_[DATA.y, more[:, 0]], weights)
+    assert other.alpha_ == pytest.approx(one.alpha_)
+    with pytest.raises(ValueError, match="leaves no row with a weight above zero"):
+        other.partial_fit(DATA.X, DATA.y, np.zeros(150))
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_weights_without_sums_are_refused(size):
+    with pytest.raises(ValueError, match="divide all weights by a common factor"):
+        ELMRegressor(10).fit(DATA.X, DATA.y, np.full(150, size))
+
+
+def test_weights_that_leave_few_rows_are_told_of():
+    weights = np.ones(150)
+    weights[0] = 300
+    with pytest.warns(UserWarning, match=r"worth 2.24 different rows are too few"):
+        ELMIntervalRegressor(random_state=0).fit(DATA.X, DATA.y, weights)
