@@ -48,13 +48,11 @@ def test_chosen_strength_equals_brute_force(rows):
     assert solve(*rows[:2], "loo").alpha[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("rule", ["loo", "gcv"])
-def test_a_common_factor_of_the_weights_changes_nothing_but_the_unit_of_the_strength(rows, rule):
+def test_a_common_factor_of_the_weights_changes_nothing_but_the_unit_of_the_strength(rows):
     s = RNG.uniform(0.2, 3, size=len(rows.X))
-    one, other = (solve(rows.X, rows.Y, rule, factor * s) for factor in (1, 64))
-    if rule == "loo" or len(rows.X) == 60:
-        np.testing.assert_allclose(other.alpha, 64 * one.alpha)
-        np.testing.assert_allclose(other.coef, one.coef, rtol=1e-7, atol=1e-9)
+    one, other = (solve(rows.X, rows.Y, "loo", factor * s) for factor in (1, 64))
+    np.testing.assert_allclose(other.alpha, 64 * one.alpha)
+    np.testing.assert_allclose(other.coef, one.coef, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("weight", [0.3, 1.0, 2.5, 40.0])

@@ -92,6 +92,7 @@ def _new_groups(seeds, *, told=True):
         yield picp(truth, _fitted(seed, X, y, **rows).predict_interval(new, 0.9))
 
 
+@pytest.mark.slow
 def test_new_groups_are_about_covered():
     """Sixty groups are as sixty rows: coverage of a fit varies by 5 points."""
     assert np.mean(list(_new_groups(range(4)))) == pytest.approx(0.9, abs=0.08)

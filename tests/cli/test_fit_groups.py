@@ -13,6 +13,8 @@ from elmband.encode import TableEncoder
 
 pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.slow
+
 N_GROUPS, EACH = 40, 6
 FIT = ("fit", "my visits.csv", "-t", "y", "--neurons", "10")
 

@@ -8,6 +8,8 @@ from running import run
 
 pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def patients(folder):

@@ -11,6 +11,8 @@ from running import in_shell, is_one_sentence, run
 
 from elmband.cli import app
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 ROWS = 80

@@ -44,7 +44,7 @@ def test_weights_of_rows_are_repetitions(kind, asked):
         assert mine.value == pytest.approx(theirs.value)
         assert mine.answered == pytest.approx(theirs.answered)
         # Repetitions are more rows, weights are not.
-        assert mine.n < theirs.n
+        assert mine.n == pytest.approx(theirs.n)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
