@@ -136,7 +136,7 @@ def test_columns_may_change_their_look_far_down(folder, tmp_path):
     assert len(found) == 150_000
     assert found["note"].iloc[-1] == 'far, "down"\nhere'
     assert found["id"].dtype == np.int64
-    assert found["mean"].nunique() == 2
+    assert found["mean"].round(6).nunique() == 2
 
 
 def test_the_page_and_the_onnx_file_tell_what_was_written(folder, tmp_path):
