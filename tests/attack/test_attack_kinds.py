@@ -64,7 +64,9 @@ def bound_complaints(kind, found):
     """Return in sentences what is wrong with single bounds."""
     complaints = [] if all(f.finite for f in found) else ["a mean or a bound is not finite"]
     widest = max(f.widest for f in found)
-    if not (widest <= WIDEST or kind.far or kind is KINDS["outliers"]):
+    # Thirty rows tell less of the range of targets.
+    most = WIDEST if kind.n > 30 else 2 * WIDEST
+    if not (widest <= most or kind.far or kind is KINDS["outliers"]):
         complaints.append(f"an interval is {widest:.3g} times as wide as the range of targets")
     negative = max(f.negative for f in found)
     if kind.nonnegative and negative > 0:
