@@ -1,0 +1,1 @@
+"""Faults injected on purpose, and what became of them, ``python -m benchmarks.faults``."""
