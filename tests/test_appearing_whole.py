@@ -51,12 +51,13 @@ def test_it_is_on_the_disk_before_it_takes_the_name(tmp_path, monkeypatch):
     path, seen = tmp_path / "result.txt", []
 
     def record(descriptor):
-        seen.append((os.fstat(descriptor).st_size, path.exists()))
+        found = os.fstat(descriptor)
+        seen.append(("folder" if stat.S_ISDIR(found.st_mode) else found.st_size, path.exists()))
 
     monkeypatch.setattr(os, "fsync", record)
     with appearing_whole(path) as temporary:
         temporary.write_text("12345")
-    assert seen == [(5, False)]
+    assert seen == [(5, False), ("folder", True)]
     assert path.read_text() == "12345"
 
 

@@ -3,13 +3,21 @@
 import os
 import secrets
 import shutil
+import signal
+import stat
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 
 # Nobody may write to a file of such a mode; one who may do anything would not be stopped.
 _WRITE_BITS = 0o222
+# By which a terminal, a scheduler or a user asks a process to end.
+_ENDINGS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -33,26 +41,44 @@ def lies_in(path: Path, places: Iterable[Path]) -> bool:
 
 def check_writable(path: Path) -> None:
     """Make sure that a file can be written to `path`, before any work is done for it."""
+    if "\0" in str(path):
+        raise OSError(f"{str(path)!r} cannot be the name of a file; the output needs another.")
     with naming(path):
-        is_folder, has_folder = path.is_dir(), path.parent.is_dir()
-        is_special = path.exists() and not path.is_file()
-        is_fixed = path.exists() and not (path.stat().st_mode & _WRITE_BITS)
-    if is_folder:
+        try:
+            found = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            found = None
+        has_folder = path.parent.is_dir()
+    if found is not None and stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(f"{path} is a folder; the output needs the name of a file.")
     if not has_folder:
         raise NotADirectoryError(f"The output folder {path.parent} does not exist; make it first.")
-    if is_special:
-        raise OSError(f"{path} is a device or a pipe; the output needs the name of a file.")
-    if is_fixed:
-        raise OSError(
-            f"{path} is there already and read-only; name another file, or let it be written to."
-        )
+    if found is not None:
+        _check_replaceable(path, found)
     try:
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise OSError(
             f"The output folder {path.parent} cannot be written to: {_reason(error)}."
         ) from error
+
+
+def _check_replaceable(path: Path, found: os.stat_result) -> None:
+    """Refuse to replace what is no file, or a file that its owner has closed."""
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{path} is a device or a pipe; the output needs the name of a file.")
+    if not (found.st_mode & _WRITE_BITS and os.access(path, os.W_OK)):
+        raise OSError(
+            f"{path} is there already and read-only; name another file, or let it be written to."
+        )
+    if os.path.ismount(path):  # that of Path is for folders only
+        raise OSError(f"{path} is mounted there and cannot be replaced; name another file.")
+    folder = path.parent.stat()
+    if folder.st_mode & stat.S_ISVTX and _user() not in {0, found.st_uid, folder.st_uid}:
+        raise OSError(
+            f"{path} belongs to somebody else, in a folder where only they may replace it; name "
+            "another file."
+        )
 
 
 @contextmanager
@@ -74,20 +100,144 @@ def appearing_whole(path: Path) -> Iterator[Path]:
     False
     42
     """
-    check_writable(path)
-    # Only the head of the name: with all of a very long one, the new name would be too long.
-    temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.partial")
-    try:
-        with naming(path):
-            temporary.touch(exist_ok=False)
+    with appearing_together([path]) as (temporary,):
         yield temporary
-        with naming(path):
-            if path.exists():
-                shutil.copymode(path, temporary)  # who may read it stays as it was
-            _to_disk(temporary)
-            temporary.replace(path)
+
+
+@contextmanager
+def appearing_together(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+    """Give new empty files under other names, which take the places of `paths` all or none.
+
+    All are on the disk before the first takes its name, and `take_names` renames them. After any
+    exception, an interrupt included, all that stood at `paths` stays as it was.
+
+    Not even ``kill -9`` or a power failure leaves half a file. If it comes between two renames,
+    the first files are new and the others as before. What tells so are hidden files beside them:
+    ``.NAME.*.partial`` of a file that did not take its name, ``.NAME.*.replaced`` of what stood at
+    NAME before. Where there is one of these, do the work again, then delete it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     paths = Path(folder, "train.txt"), Path(folder, "test.txt")
+    ...     with appearing_together(paths) as temporary:
+    ...         for file in temporary:
+    ...             _ = file.write_text("42")
+    ...         print([path.exists() for path in paths])
+    ...     print([path.read_text() for path in paths])
+    [False, False]
+    ['42', '42']
+    """
+    for path in paths:
+        check_writable(path)
+    pairs = [(hidden_name(path, "partial"), path) for path in paths]
+    try:
+        for temporary, path in pairs:
+            with naming(path):
+                temporary.touch(exist_ok=False)
+        yield tuple(temporary for temporary, _ in pairs)
+        for temporary, path in pairs:
+            with naming(path):
+                if path.exists():
+                    shutil.copymode(path, temporary)  # who may read it stays as it was
+                _to_disk(temporary)
+        take_names(pairs)
     finally:
-        temporary.unlink(missing_ok=True)
+        for temporary, _ in pairs:
+            temporary.unlink(missing_ok=True)
+
+
+def hidden_name(path: Path, ending: str) -> Path:
+    """Return a new name beside `path`, which is not listed and not read."""
+    # Only the head of the name: with all of a very long one, the new name would be too long.
+    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.{ending}")
+
+
+def take_names(pairs: Sequence[tuple[Path, Path]]) -> None:
+    """Rename files or folders, (from, to) each, all or none of them.
+
+    Signals that ask the process to end wait until it is done. Where a name cannot be taken, those
+    before it are given back to what had them.
+    """
+    taken: list[tuple[Path, Path, Path | None]] = []
+    with signals_held():
+        try:
+            for k, (temporary, path) in enumerate(pairs):
+                with naming(path):
+                    # Nothing can fail after the last one.
+                    aside = _set_aside(path) if k < len(pairs) - 1 else None
+                    taken.append((temporary, path, aside))
+                    temporary.replace(path)
+        except OSError as error:
+            stuck = _given_back(taken)
+            if stuck:
+                raise OSError(f"{error} {stuck[0]}") from error
+            raise
+        for _, _, aside in taken:
+            if aside is not None:
+                aside.unlink(missing_ok=True)
+        for folder in {path.parent for _, path in pairs}:
+            _names_to_disk(folder)
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Give what stands at `path` a second name, to be put back by; None if nothing stands there."""
+    if not os.path.lexists(path):
+        return None
+    aside = hidden_name(path, "replaced")
+    try:
+        os.link(path, aside, follow_symlinks=False)
+    except (OSError, NotImplementedError):  # some file systems have no second names
+        path.replace(aside)
+    return aside
+
+
+def _given_back(taken: Sequence[tuple[Path, Path, Path | None]]) -> list[str]:
+    """Undo renames, the last first; return sentences on those for which that failed."""
+    stuck = []
+    for temporary, path, aside in reversed(taken):
+        try:
+            if aside is not None and not (temporary.exists() and path.exists()):
+                aside.replace(path)
+            elif aside is not None:
+                aside.unlink()
+            elif not temporary.exists():
+                path.replace(temporary)
+        except OSError:
+            old = "" if aside is None else f"; what it was is {aside.name} beside it"
+            stuck.append(f"{path} is new already, and could not be put back{old}.")
+    return stuck
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Let signals that ask the process to end wait for the end of a block, and answer them then.
+
+    Python hands signals to the main thread only: in another one this does nothing, as the block
+    is not interrupted there, unless the process ends meanwhile.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    waiting: list[int] = []
+
+    def wait(number: int, _: FrameType | None) -> None:
+        waiting.append(number)
+
+    handlers = {number: signal.getsignal(number) for number in _ENDINGS}
+    # What is ignored stays so, and what other languages handle cannot be put back.
+    fixed = (None, signal.SIG_IGN)
+    held = {number: handler for number, handler in handlers.items() if handler not in fixed}
+    try:
+        for number in held:
+            signal.signal(number, wait)
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for number in dict.fromkeys(waiting):
+            signal.raise_signal(number)
 
 
 @contextmanager
@@ -110,3 +260,18 @@ def _to_disk(path: Path) -> None:
     # Without this, a power failure soon after the renaming could leave an empty file.
     with path.open("r+b") as file:
         os.fsync(file.fileno())
+
+
+def _names_to_disk(folder: Path) -> None:
+    """Write the names of a folder to the disk, where the system lets folders be opened."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _user() -> int:
+    """Return who runs this; systems without such numbers have no folders that look at them."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0

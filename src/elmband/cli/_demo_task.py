@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from elmband.datasets import make_heteroscedastic
-from elmband.files import appearing_whole, check_writable, naming
+from elmband.files import appearing_together, naming
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -85,13 +85,9 @@ def write_tables(folder: Path, seed: int) -> dict[str, int]:
     rows = np.column_stack([data.data, data.target])
     names = ",".join([*data.feature_names, "progress"])
     parts = train_test_split(rows, test_size=0.25, random_state=seed)
-    for name in ("train.csv", "test.csv"):
-        check_writable(folder / name)
-    for name, part in zip(("train.csv", "test.csv"), parts, strict=True):
-        path = folder / name
-        with appearing_whole(path) as temporary, naming(path):
-            np.savetxt(temporary, part, "%g", ",", header=names, comments="")
-    return {
-        str(folder / name): len(part)
-        for name, part in zip(("train.csv", "test.csv"), parts, strict=True)
-    }
+    paths = [folder / name for name in ("train.csv", "test.csv")]
+    with appearing_together(paths) as temporary:
+        for path, place, part in zip(paths, temporary, parts, strict=True):
+            with naming(path):
+                np.savetxt(place, part, "%g", ",", header=names, comments="")
+    return {str(path): len(part) for path, part in zip(paths, parts, strict=True)}

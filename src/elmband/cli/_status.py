@@ -21,8 +21,8 @@ _ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(s
 MEANING = (
     "Exit status: 0 done; 1 a problem with data, a model or a file; 2 wrong usage; 3 the data "
     "cannot keep what was asked for, as in --max-error or --tolerance; 130 interrupted; 141 "
-    "nobody reads the output any more; 143 (129) told to end (terminal closed). Files are written "
-    "with status 0 only."
+    "nobody reads the output any more; 143 (129) told to end (terminal closed). With "
+    "status 0 all files are written; with another none is, unless a signal came right after them."
 )
 
 

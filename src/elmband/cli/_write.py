@@ -1,8 +1,8 @@
 """Tables written batch by batch: to files that appear whole, or to standard output."""
 
 import gzip
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import typer
 from elmband.cli._csv import CsvWriter
 from elmband.cli._files import STANDARD, naming_output, standard_output
 from elmband.cli._tables import FORMATS, format_of
-from elmband.files import appearing_whole, naming
+from elmband.files import appearing_together, naming
 from elmband.stream.errors import needed
 
 
@@ -28,18 +28,36 @@ def check_ending(path: str) -> str:
 @contextmanager
 def table_writer(path: str) -> Iterator[Callable[[Any], None]]:
     """Open a file for Arrow tables, which appears once all are written; ``-`` takes CSV at once."""
-    if path == STANDARD:
-        with naming_output():
-            file = _TableFile(".csv", stream=standard_output())
-        with _written(file, naming_output) as write:
-            yield write
-        with naming_output():
-            standard_output().flush()
-        return
-    with appearing_whole(Path(path)) as temporary:
-        file = _TableFile(path.lower(), temporary)
-        with _written(file, partial(naming, Path(path))) as write:
-            yield write
+    with table_writers([path]) as (write,):
+        yield write
+
+
+@contextmanager
+def table_writers(paths: Sequence[str]) -> Iterator[list[Callable[[Any], None]]]:
+    """Open several files, which are one result: they appear together once all are written."""
+    files = [Path(path) for path in paths if path != STANDARD]
+    with appearing_together(files) as temporary, ExitStack() as stack:
+        places = iter(temporary)
+        yield [
+            stack.enter_context(_printing() if path == STANDARD else _filing(path, next(places)))
+            for path in paths
+        ]
+
+
+@contextmanager
+def _printing() -> Iterator[Callable[[Any], None]]:
+    """Give the way to write to standard output."""
+    with naming_output():
+        file = _TableFile(".csv", stream=standard_output())
+    with _written(file, naming_output) as write:
+        yield write
+    with naming_output():
+        standard_output().flush()
+
+
+def _filing(path: str, temporary: Path) -> AbstractContextManager[Callable[[Any], None]]:
+    """Give the way to write to a file under another name than `path`."""
+    return _written(_TableFile(path.lower(), temporary), partial(naming, Path(path)))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """``elmband triage``: rows whose prediction can be taken, and rows for a person."""
 
-from contextlib import ExitStack
 from time import perf_counter
 from typing import Annotated, Any, NamedTuple
 
@@ -30,7 +29,7 @@ from elmband.cli._options import (
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
-from elmband.cli._write import check_ending, table_writer
+from elmband.cli._write import check_ending, table_writers
 from elmband.cluster import Answers
 from elmband.engine import reduced
 
@@ -87,8 +86,8 @@ def triage(
     """Split a table by whether its predictions can be trusted.
 
     Both files have all columns of the table, the prediction, and the reason: a row is "accepted",
-    "between classes", "noisy here" or "unlike training rows". Workers write two folders of
-    Parquet files, part-000000.parquet and so on.
+    "between classes", "noisy here" or "unlike training rows". The files appear together, or
+    neither does. Workers write two folders of Parquet files, part-000000.parquet and so on.
     """
     check_inputs(model, data)
     spread = workers is not None or scheduler is not None
@@ -180,8 +179,7 @@ class _Question(NamedTuple):
 def _split(asked: _Question, path: str, outputs: tuple[str, str]) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []
-    with ExitStack() as stack:
-        writers = [stack.enter_context(table_writer(file)) for file in outputs]
+    with table_writers(outputs) as writers:
         for rows in answers(asked.model, path, [asked.level], None, outputs):
             tables, found = asked.decided(*rows)
             for write, table in zip(writers, tables, strict=True):

@@ -4,7 +4,6 @@ Names of files are numbers in the order of the rows. A task that runs again, sin
 puts the same file in the place of the first: there are no halves and no doubles.
 """
 
-import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 from elmband.cluster.rows import Advance, as_it_is
 from elmband.cluster.runners import runner_of
 from elmband.cluster.work import Counted, Partition, Work
-from elmband.files import appearing_whole, check_writable
+from elmband.files import appearing_whole, check_writable, hidden_name, take_names
 from elmband.moments import Chunk
 from elmband.stream.errors import needed
 
@@ -108,22 +107,20 @@ def check_folder(path: Path) -> None:
 @contextmanager
 def appearing_folders(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
     """Give new folders under other names, which become `paths` at the end, or nothing is left."""
-    hidden = tuple(
-        path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.partial") for path in paths
-    )
+    pairs = [(hidden_name(path, "partial"), path) for path in paths]
     for path in paths:
         check_folder(path)
     try:
-        for folder in hidden:
+        for folder, _ in pairs:
             folder.mkdir()
-        yield hidden
-        for folder, path in zip(hidden, paths, strict=True):
+        yield tuple(folder for folder, _ in pairs)
+        for folder, _ in pairs:
             # What workers that were killed had begun.
             for left in folder.glob(".*.partial"):
                 left.unlink(missing_ok=True)
-            folder.rename(path)
+        take_names(pairs)
     finally:
-        for folder in hidden:
+        for folder, _ in pairs:
             shutil.rmtree(folder, ignore_errors=True)
 
 

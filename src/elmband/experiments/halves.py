@@ -11,7 +11,7 @@ import numpy as np
 from elmband.experiments.base import Floats, Settings
 from elmband.pixels import write_pixels
 from elmband.stream import Scan, scan
-from elmband.stream.write import open_writer
+from elmband.stream.write import open_writers
 
 WINDOW = 7
 INPUTS = 3 * WINDOW**2
@@ -67,10 +67,8 @@ def split_at_random(whole: Path, halves: Halves, seed: int) -> None:
     n, start = len(rows), 0
     chosen = np.random.default_rng(seed).permutation(n) < n // 2
     names = [str(k) for k in range(COLUMNS)]
-    with (
-        open_writer(halves.train, names, np.float32) as write_train,
-        open_writer(halves.test, names, np.float32) as write_test,
-    ):
+    files = [halves.train, halves.test]
+    with open_writers(files, names, np.float32) as (write_train, write_test):
         for chunk in rows.chunks():
             mine = chosen[start : start + len(chunk.X)]
             write_train(chunk.X[mine])

@@ -2,16 +2,16 @@
 
 import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from elmband.experiments.base import Experiment, Result, Row, Settings
 from elmband.experiments.page import page
-from elmband.files import appearing_whole, check_writable, naming
+from elmband.files import appearing_together, check_writable, naming
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,8 +54,10 @@ def reproduce(
 
     `on_begin` is told the number of each experiment, from 0, `on_done` what became of it.
 
-    Each file appears whole as soon as its experiment is finished, the page last. An experiment
-    that lacks its data is left out with a sentence on the page; if all do, that is an error.
+    The files of an experiment appear together as soon as it is finished, the page and its numbers
+    last: in a folder that was used before, they are those of the last run that came to its end,
+    and files that are younger than the page are of one that did not. An experiment that lacks its
+    data is left out with a sentence on the page; if all do, that is an error.
     """
     require_extras()
     lacking = [settings.missing(experiment.need) for experiment in experiments]
@@ -73,8 +75,7 @@ def reproduce(
         on_done(done[-1])
     facts = as_dict(done, settings)
     text = json.dumps(facts, indent=1, allow_nan=False, ensure_ascii=False)
-    _write_text(folder / NUMBERS, text + "\n")
-    _write_text(folder / PAGE, page(facts))
+    _write_texts({folder / NUMBERS: text + "\n", folder / PAGE: page(facts)})
     return done
 
 
@@ -84,10 +85,7 @@ def _run(experiment: Experiment, settings: Settings, folder: Path, reason: str |
     begun = perf_counter()
     result = experiment.run(settings)
     seconds = perf_counter() - begun
-    for name, figure in result.figures.items():
-        _write_figure(folder / f"{name}.png", figure)
-    for name, rows in result.tables.items():
-        _write_table(folder / f"{name}.csv", rows)
+    _write_result(folder, result)
     return Done(experiment, result, seconds)
 
 
@@ -131,21 +129,25 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _write_figure(path: Path, figure: "Figure") -> None:
-    with appearing_whole(path) as temporary, naming(path), temporary.open("wb") as file:
-        figure.savefig(file, format="png", dpi=120)
+def _write_result(folder: Path, result: Result) -> None:
+    """Write figures and tables, all or none."""
+    figures = {folder / f"{name}.png": figure for name, figure in result.figures.items()}
+    tables = {folder / f"{name}.csv": rows for name, rows in result.tables.items()}
+    with appearing_together([*figures, *tables]) as temporary:
+        places = dict(zip([*figures, *tables], temporary, strict=True))
+        for path, figure in figures.items():
+            with naming(path), places[path].open("wb") as image:
+                figure.savefig(image, format="png", dpi=120)
+        for path, rows in tables.items():
+            with naming(path), places[path].open("w", encoding="utf-8", newline="") as file:
+                _write_rows(file, rows)
 
 
-def _write_table(path: Path, rows: Sequence[Row]) -> None:
-    with (
-        appearing_whole(path) as temporary,
-        naming(path),
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        flat = [_flat(row) for row in rows]
-        writer = csv.DictWriter(file, list(flat[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(flat)
+def _write_rows(file: TextIO, rows: Sequence[Row]) -> None:
+    flat = [_flat(row) for row in rows]
+    writer = csv.DictWriter(file, list(flat[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
 
 
 def _flat(row: Row) -> Row:
@@ -159,6 +161,9 @@ def _flat(row: Row) -> Row:
     return flat
 
 
-def _write_text(path: Path, text: str) -> None:
-    with appearing_whole(path) as temporary, naming(path):
-        temporary.write_text(text, encoding="utf-8")
+def _write_texts(texts: Mapping[Path, str]) -> None:
+    """Write files of text, all or none."""
+    with appearing_together(list(texts)) as temporary:
+        for place, (path, text) in zip(temporary, texts.items(), strict=True):
+            with naming(path):
+                place.write_text(text, encoding="utf-8")

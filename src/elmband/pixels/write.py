@@ -20,7 +20,7 @@ from elmband.pixels.plan import BALANCES, Balance, Counted, Share, check_white, 
 from elmband.pixels.summary import PHOTO, PixelFile, PixelSummary
 from elmband.pixels.windows import check_window, feature_names
 from elmband.progress import Verbose
-from elmband.stream.write import Write, open_writer
+from elmband.stream.write import Write, open_writers
 
 
 def write_pixels(
@@ -75,7 +75,7 @@ def write_pixels(
         Share of the photos, chosen at random, whose pixels go to `out`; those of the others go
         to `test_out`. Neighbouring pixels are nearly equal: a split of rows would leak.
     test_out : path or None, default=None
-        The second file of a split.
+        The second file of a split; both appear together, or neither does.
     target : str, default="skin"
         Name of the target column.
     skip_unmatched : bool, default=False
@@ -111,7 +111,7 @@ def write_pixels(
         stack.enter_context(careful())
         # Opened first: what is wrong with a file is known before any work is done for it.
         columns = (*features, PHOTO, target)
-        writers = [stack.enter_context(open_writer(path, columns, np.float32)) for path in outs]
+        writers = stack.enter_context(open_writers(outs, columns, np.float32))
         photos, skipped = find_photos(
             Path(images), Path(masks), pattern, skip_unmatched=skip_unmatched
         )

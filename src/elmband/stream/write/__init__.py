@@ -1,7 +1,7 @@
 """Results that are computed chunk by chunk, streamed to a file in flat memory."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from elmband._arrays import Array
-from elmband.files import appearing_whole, naming
+from elmband.files import appearing_together, naming
 from elmband.stream.write._arrow import CsvFile, GzipCsvFile, IpcFile, ParquetFile
 from elmband.stream.write._file import SteadyFile
 from elmband.stream.write._groups import Groups, Rows
@@ -80,11 +80,43 @@ def open_writer(
     ...     print(np.load(path).tolist())
     [[2.0, 4.0], [3.0, 9.0]]
     """
-    path, names, kind = Path(path), _checked_names(columns), _checked_dtype(dtype)
-    make = _format_of(path)
-    with appearing_whole(path) as temporary, SteadyFile(temporary) as file:
+    with open_writers([path], columns, dtype) as (write,):
+        yield write
+
+
+@contextmanager
+def open_writers(
+    paths: Sequence[str | Path], columns: Sequence[str], dtype: DTypeLike = np.float64
+) -> Iterator[list[Write]]:
+    """Open several files as `open_writer` does, which are one result: they appear together.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     paths = [Path(folder, name) for name in ("even.npy", "odd.npy")]
+    ...     with open_writers(paths, ["x"]) as writers:
+    ...         for x in range(4):
+    ...             writers[x % 2](np.array([[x]]))
+    ...     print([np.load(path).ravel().tolist() for path in paths])
+    [[0.0, 2.0], [1.0, 3.0]]
+    """
+    files, names, kind = [*map(Path, paths)], _checked_names(columns), _checked_dtype(dtype)
+    for path in files:
+        format_of(path)
+    with appearing_together(files) as temporary, ExitStack() as stack:
+        places = zip(files, temporary, strict=True)
+        yield [stack.enter_context(_opened(*place, names, kind)) for place in places]
+
+
+@contextmanager
+def _opened(
+    path: Path, temporary: Path, names: tuple[str, ...], kind: np.dtype[Any]
+) -> Iterator[Write]:
+    """Write blocks to a file under another name than `path`."""
+    with SteadyFile(temporary) as file:
         with _failing_as(path, file):
-            target = make(file, names, kind)
+            target = format_of(path)(file, names, kind)
         groups = Groups(target.write, names, kind)
 
         def write(block: Array) -> None:
@@ -114,7 +146,8 @@ def _failing_as(path: Path, file: SteadyFile) -> Iterator[None]:
             file.check()
 
 
-def _format_of(path: Path) -> Callable[[BinaryIO, tuple[str, ...], np.dtype[Any]], Format]:
+def format_of(path: Path) -> Callable[[BinaryIO, tuple[str, ...], np.dtype[Any]], Format]:
+    """Return the format that the name of a file tells, or refuse it."""
     for extension, make in _FORMATS.items():
         if path.name.lower().endswith(extension):
             return make
