@@ -64,8 +64,6 @@ def test_sums_go_on_where_they_were_ended(tmp_path, monkeypatch, after):
     mapped = []
 
     def both(limit):
-        kept = Checkpoint(tmp_path / "kept", "a fit", 5)
-
         def counted(function):
             def chunk_map(chunk):
                 if len(mapped) >= limit:
@@ -75,10 +73,11 @@ def test_sums_go_on_where_they_were_ended(tmp_path, monkeypatch, after):
 
             return chunk_map
 
-        with engine.running(engine.Job(checkpoint=kept)):
-            yield engine.total(ROWS, counted(gram))
-            yield engine.total(ROWS, counted(lambda c: column_moments(c.X, None)))
-        kept.remove()
+        with Checkpoint(tmp_path / "kept", "a fit", 5) as kept:
+            with engine.running(engine.Job(checkpoint=kept)):
+                yield engine.total(ROWS, counted(gram))
+                yield engine.total(ROWS, counted(lambda c: column_moments(c.X, None)))
+            kept.remove()
 
     with pytest.raises(KilledError):
         list(both(after))
@@ -343,7 +342,7 @@ def test_a_full_disk_is_told_of_and_what_was_kept_stays(begun, monkeypatch):
         raise SafetensorError("Error while serializing: I/O error: No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save_file", full)
+        patch.setattr(checkpoint, "save", full)
         with pytest.raises(OSError, match=r"could not be kept: .*No space left on device\. Make"):
             fit()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

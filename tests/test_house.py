@@ -18,6 +18,7 @@ ROOMS = [
     "_arrays",
     "frames",
     "files",
+    "folder_lock",
     "products",
     "moments",
     "scaling",

@@ -105,9 +105,10 @@ def test_a_fit_that_goes_on_begins_where_it_was(tmp_path, monkeypatch, rows, don
         return chunk_map
 
     def fitted(n_chunks, console):
-        chunk_map, kept = slow(n_chunks), Checkpoint(tmp_path / "kept", "a fit", 0)
+        chunk_map = slow(n_chunks)
         job = shown(verbose=True, nbytes=10**9, console=console)
-        with job as bar, engine.running(engine.Job(bar, kept)):
+        begun = Checkpoint(tmp_path / "kept", "a fit", 0)
+        with begun as kept, job as bar, engine.running(engine.Job(bar, kept)):
             engine.total(rows, chunk_map, "sums")
             engine.total(rows, chunk_map, "covariance")
 

@@ -5,17 +5,19 @@ are safetensors: arrays and a text that tells how they belong together, nothing 
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from elmband.files import appearing_whole
+from elmband.folder_lock import LOCK_NAME, FolderLock
 from elmband.moments import Chunk, Moments
 from elmband.packing import Arrays, Packer, Unpacker, digest
 
@@ -23,6 +25,25 @@ _FORMAT = 3
 _JOB = "job.json"
 # Seconds between two visits to the disk.
 _PATIENCE = 10.0
+# Files that a process of ours was writing when it was killed; others may have unfinished files too.
+_UNFINISHED = re.compile(r"\.(job\.json|pass-\d{2,}\.safetensors)\.[0-9a-f]{8}\.partial")
+
+
+# What becomes of a file that is not as it was written.
+_DAMAGE = (
+    SafetensorError,
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+
+
+class DamagedError(ValueError):
+    """What is kept cannot be gone on from."""
 
 
 class Begun(NamedTuple):
@@ -40,45 +61,94 @@ class Begun(NamedTuple):
 class Checkpoint:
     """A folder for the passes of one fit; `fingerprint` tells that fit from any other.
 
-    `seed` is the one the fit was begun with.
+    `seed` is the one the fit was begun with. As a context, the folder belongs to this process
+    until the end. A fit that is refused there, for a parameter or for its rows, leaves its place
+    to the corrected one; the same fit still goes on from what was kept.
     """
 
     def __init__(self, folder: str | Path, fingerprint: str, seed: int) -> None:
         self._folder = Path(folder)
         self._fingerprint = fingerprint
         self._number = 0
-        self.seed = self._begin(seed)
+        self._lock = self._locked()
+        try:
+            self.seed = self._begin(seed)
+        except BaseException:
+            self._leave()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        try:
+            # The same parameters and rows will be refused again.
+            if isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedError):
+                self._write_job(self.seed, refused=True)
+        finally:
+            self._leave()
+
+    def _locked(self) -> FolderLock:
+        """Make the folder if it is not there, and keep other processes out of it."""
+        if self._folder.exists() and not self._folder.is_dir():
+            raise ValueError(f"checkpoint must be a folder; {self._folder} is a file.")
+        while True:
+            self._refuse_others()
+            with _kept_in(self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                try:
+                    return FolderLock(self._folder)
+                except FileNotFoundError:
+                    # A fit that was done has just removed it.
+                    continue
+
+    def _refuse_others(self) -> None:
+        """Refuse a folder of other files, before anything is written to it."""
+        folder = self._folder
+        if not folder.exists() or (folder / _JOB).exists():
+            return
+        if any(_is_foreign(path) for path in folder.iterdir()):
+            raise ValueError(f"{folder} holds other files and no checkpoint; name an empty folder.")
 
     def _begin(self, seed: int) -> int:
         """Find the fit that was begun in the folder, or begin one."""
-        job = self._folder / _JOB
-        if self._folder.exists() and not self._folder.is_dir():
-            raise ValueError(f"checkpoint must be a folder; {self._folder} is a file.")
-        if not job.exists():
-            if self._folder.exists() and any(map(_foreign, self._folder.iterdir())):
-                raise ValueError(
-                    f"{self._folder} holds other files and no checkpoint; name an empty folder."
-                )
-            text = {"elmband": _FORMAT, "fingerprint": self._fingerprint, "seed": seed}
-            with _kept_in(self._folder):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                with appearing_whole(job) as temporary:
-                    temporary.write_text(json.dumps({**text, "digest": _digest(text)}))
+        self._refuse_others()
+        _remove(path for path in self._folder.iterdir() if _UNFINISHED.fullmatch(path.name))
+        if not (self._folder / _JOB).exists():
+            self._write_job(seed)
             return seed
-        try:
-            text = json.loads(job.read_text())
-            known = text["elmband"], text["fingerprint"], int(text["seed"])
-            damaged = known[0] == _FORMAT and text.pop("digest") != _digest(text)
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(_damaged(job)) from error
-        if damaged:
-            raise ValueError(_damaged(job))
-        if known[:2] != (_FORMAT, self._fingerprint):
+        job = self._read_job()
+        if (job["elmband"], job["fingerprint"]) == (_FORMAT, self._fingerprint):
+            if job.get("refused"):
+                # From here on it is in use again, and no place for others.
+                self._write_job(int(job["seed"]))
+            return int(job["seed"])
+        if not job.get("refused"):
             raise ValueError(
                 f"The checkpoint in {self._folder} belongs to another fit: other rows, parameters "
                 "or version. Name another folder, or delete this one to begin anew."
             )
-        return known[2]
+        _remove(self._folder.glob("pass-*.safetensors"))
+        self._write_job(seed)
+        return seed
+
+    def _write_job(self, seed: int, *, refused: bool = False) -> None:
+        text = {"elmband": _FORMAT, "fingerprint": self._fingerprint, "seed": seed}
+        text |= {"refused": True} if refused else {}
+        with _kept_in(self._folder), appearing_whole(self._folder / _JOB) as temporary:
+            temporary.write_text(json.dumps({**text, "digest": _digest(text)}))
+
+    def _read_job(self) -> dict[str, Any]:
+        path = self._folder / _JOB
+        try:
+            job: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            known = job["elmband"], job["fingerprint"], int(job["seed"])
+            damaged = known[0] == _FORMAT and job.pop("digest") != _digest(job)
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+            raise DamagedError(_damaged(path)) from error
+        if damaged:
+            raise DamagedError(_damaged(path))
+        return job
 
     def next_pass(self) -> "Pass":
         """Return the place of the next pass; passes come in the same order every time."""
@@ -88,11 +158,14 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete what is kept: the fit is complete."""
-        # Unfinished files are left where a process was killed while it wrote.
-        for pattern in ("pass-*.safetensors", ".*.partial", _JOB):
-            for path in self._folder.glob(pattern):
-                path.unlink(missing_ok=True)
-        if not any(self._folder.iterdir()):
+        # The job goes last: passes without one would be files of somebody else.
+        _remove(self._folder.glob("pass-*.safetensors"))
+        _remove([self._folder / _JOB])
+
+    def _leave(self) -> None:
+        """Let others have the folder, and remove it if nothing is left there."""
+        self._lock.release()
+        with suppress(OSError):
             self._folder.rmdir()
 
 
@@ -115,10 +188,10 @@ class Pass:
             n_rows = text["n_rows"]
             begun = Begun(int(text["chunks"]), sums, bool(text["done"]), n_rows and int(n_rows))
             known = text.pop("digest") == _digest(text, arrays) and text["name"] == self._name
-        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-            raise ValueError(self._refusal) from error
+        except _DAMAGE as error:
+            raise DamagedError(self._refusal) from error
         if not known:
-            raise ValueError(self._refusal)
+            raise DamagedError(self._refusal)
         return begun
 
     @property
@@ -143,7 +216,8 @@ class Pass:
         text = {"name": self._name, **begun._asdict(), "sums": tree}
         text["digest"] = _digest(text, arrays)
         with _kept_in(self._path.parent), appearing_whole(self._path) as temporary:
-            save_file(arrays, temporary, {"elmband": json.dumps(text)})
+            # Not `save_file`: its temporary files have names that nobody could tell from others'.
+            temporary.write_bytes(save(arrays, {"elmband": json.dumps(text)}))
         self._saved = monotonic()
 
 
@@ -161,6 +235,8 @@ def _kept_in(folder: Path) -> Iterator[None]:
     """Say in a sentence that nothing can be kept; what was kept before stays as it is."""
     try:
         yield
+    except BlockingIOError:
+        raise  # somebody else has it, which is a sentence
     except (SafetensorError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OSError(
@@ -169,8 +245,14 @@ def _kept_in(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _foreign(path: Path) -> bool:
-    return path.suffix != ".partial"
+def _is_foreign(path: Path) -> bool:
+    """Tell whether a file is none of those that are left where a fit was killed at its start."""
+    return path.name != LOCK_NAME and not _UNFINISHED.fullmatch(path.name)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def _kinds(kind: type[Any]) -> Iterator[type[Any]]:

@@ -132,6 +132,7 @@ def test_rounds_grow_until_they_take_a_while(tmp_path, monkeypatch):
         asked.append(len(partitions))
         return begun.Counted(len(partitions), None)
 
-    kept = checkpoint.Checkpoint(tmp_path / "kept", "mark", 0).next_pass()
-    assert begun.summed_in_rounds(run, range(1000), kept).n_rows == 1000
+    with checkpoint.Checkpoint(tmp_path / "kept", "mark", 0) as folder:
+        found = begun.summed_in_rounds(run, range(1000), folder.next_pass())
+    assert found.n_rows == 1000
     assert asked == [3, 24, 192, 781]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
 from importlib import metadata
@@ -197,18 +197,24 @@ def followed(
 ) -> Iterator[None]:
     """Show the progress of a fit, and keep its sums in the folder `checkpoint`."""
     verbose = _verbose(estimator)
-    kept = None
-    if checkpoint is not None:
-        if not isinstance(X, Scan):
-            raise ValueError("checkpoint is for fits on a scan; arrays are soon summed again.")
-        # Chunks are counted here, partitions where workers read.
-        fingerprint = _fingerprint(estimator, X, "here" if client is None else "workers")
-        kept = Checkpoint(checkpoint, fingerprint, draw_seed(estimator.random_state))
-    with shown(verbose, X.nbytes if isinstance(X, Scan) else None) as bar:
+    with ExitStack() as stack:
+        kept = None
+        if checkpoint is not None:
+            kept = stack.enter_context(_checkpoint_of(checkpoint, estimator, X, client))
+        bar = stack.enter_context(shown(verbose, X.nbytes if isinstance(X, Scan) else None))
         with engine.running(engine.Job(bar, kept)):
             yield
         if kept is not None:
             kept.remove()
+
+
+def _checkpoint_of(folder: str | Path, estimator: Any, X: Any, client: Any) -> Checkpoint:
+    """Return the checkpoint of a fit in a folder."""
+    if not isinstance(X, Scan):
+        raise ValueError("checkpoint is for fits on a scan; arrays are soon summed again.")
+    # Chunks are counted here, partitions where workers read.
+    fingerprint = _fingerprint(estimator, X, "here" if client is None else "workers")
+    return Checkpoint(folder, fingerprint, draw_seed(estimator.random_state))
 
 
 def _verbose(estimator: Any) -> Verbose:

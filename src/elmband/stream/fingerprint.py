@@ -1,7 +1,9 @@
 """A short text that tells one source and choice of columns from another."""
 
 import json
+from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,11 @@ from elmband.stream.selection import Selection
 
 # Values of each field in memory that enter the fingerprint.
 _SAMPLED_ROWS = 64
+# Blocks of a file that do: 4 MiB of a large one, all of a smaller one.
+_BLOCK_BYTES = 2**16
+_BLOCKS = 64
+# Files of a folder whose blocks do.
+_SAMPLED_FILES = 64
 
 
 def digest(content: Any) -> str:
@@ -24,10 +31,43 @@ def describe_selection(selection: Selection) -> list[Any]:
 
 
 def describe_part(part: Part, selection: Selection) -> list[Any]:
-    """Return what tells a part from another: files by their stamps, arrays by some values."""
+    """Return what tells a part from another: stamps and some blocks of files, values of arrays."""
     kinds = [[name, str(part.layout.fields[name].dtype)] for name in selection.fields]
-    files = [[path.name, s.size, s.changed] for path, s in part.stamps.items()]
+    files = [[path.name, s.size, s.changed, _content(path)] for path, s in part.stamps.items()]
     return [kinds, files or _sample(part, selection)]
+
+
+def _content(path: Path) -> str:
+    """Return a hash of blocks of a file, or of some files of a folder: their times may lie."""
+    content = sha256()
+    for file in _files(path):
+        content.update(str(file.relative_to(path)).encode(errors="surrogateescape"))
+        for block in _sampled_blocks(file):
+            content.update(block)
+    return content.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    """Return a file, or files of a folder at even distances in the order of their names."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.is_file())
+    return [found[k] for k in _spread(len(found), _SAMPLED_FILES)]
+
+
+def _sampled_blocks(path: Path) -> Iterator[bytes]:
+    """Yield the first and the last block of a file, and blocks at even distances between."""
+    with path.open("rb") as file:
+        for k in _spread(-(-path.stat().st_size // _BLOCK_BYTES), _BLOCKS):
+            file.seek(k * _BLOCK_BYTES)
+            yield file.read(_BLOCK_BYTES)
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Return so many of the numbers below `count` at even distances, the first and the last too."""
+    if count <= most:
+        return list(range(count))
+    return [k * (count - 1) // (most - 1) for k in range(most)]
 
 
 def _sample(part: Part, selection: Selection) -> list[Any]:

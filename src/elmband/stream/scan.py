@@ -296,9 +296,10 @@ class Scan(ChosenColumns):
     def fingerprint(self) -> str:
         """Return a hexadecimal text that differs for other files, values or columns.
 
-        It is made of the names of files without their folder, their sizes and times of change, of
-        the chosen columns and their types, of what the encoder has learned, and of some values of
-        arrays in memory. Of a function the name is known, and some values of its first piece.
+        It is made of the names of files without their folder, their sizes, times of change and
+        4 MiB of blocks spread over each of them, of the chosen columns and their types, of what the
+        encoder has learned, and of some values of arrays in memory. Of a function the name is
+        known, and some values of its first piece.
         """
         state = self._state
         # All of it: what a state shows of itself is short.
