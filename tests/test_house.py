@@ -32,6 +32,7 @@ ROOMS = [
     "packing",
     "checkpoint",
     "progress",
+    "blas_limit",
     "engine",
     "cluster",
     "neurons",

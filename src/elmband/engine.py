@@ -8,19 +8,19 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import fields
-from functools import cache, reduce
+from functools import reduce
 from itertools import chain, islice, pairwise
-from threading import Lock, local
+from threading import local
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from joblib import cpu_count
-from threadpoolctl import ThreadpoolController
 
 from elmband._arrays import namespace
+from elmband.blas_limit import one_blas_thread
 from elmband.checkpoint import Begun, Checkpoint
 from elmband.kept import forget
 from elmband.moments import Chunk, Moments
@@ -259,7 +259,7 @@ def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R
         return
     pending: deque[Future[R]] = deque()
     with ExitStack() as stack:
-        stack.enter_context(_one_blas_thread())
+        stack.enter_context(one_blas_thread)
         pool = ThreadPoolExecutor(workers, initializer=_begin_thread)
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         for item in items:
@@ -293,56 +293,18 @@ def scratch(name: object, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any,
     return cast("np.ndarray[Any, np.dtype[Any]]", buffer[:size].reshape(shape))
 
 
-class _Shared:
-    """One BLAS thread for as long as any thread asks for it: the limit holds for a process.
-
-    The first thread that comes sets it, the last one that leaves takes it away.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._users, self._limit = Lock(), 0, ExitStack()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._users:
-                self._limit.enter_context(_one_blas_thread())
-            self._users += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                self._limit.close()
-
-
-_shared = _Shared()
-
-
 @contextmanager
 def alone() -> Iterator[None]:
     """Keep to this thread and to one BLAS thread: the others belong to whoever called."""
     before = dict(vars(_here))
     _begin_thread()
     try:
-        with _shared:
+        with one_blas_thread:
             yield
     finally:
         # Buffers go too: a thread that is lent may serve others next.
         vars(_here).clear()
         vars(_here).update(before)
-
-
-def _one_blas_thread() -> AbstractContextManager[Any]:
-    return cast("AbstractContextManager[Any]", _libraries().limit(limits=1, user_api="blas"))
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Find the BLAS libraries of this process, once: beside PyTorch that takes 17 ms."""
-    # That of SciPy may be another one than NumPy's, and is loaded with this module.
-    import scipy.linalg  # noqa: F401, PLC0415
-
-    return ThreadpoolController()
 
 
 @contextmanager
@@ -355,7 +317,7 @@ def calm(size: int) -> Iterator[None]:
     if size > _CALM_SIZE:
         yield
         return
-    with _one_blas_thread():
+    with one_blas_thread:
         yield
 
 
