@@ -3,6 +3,7 @@
 from typing import Any, Literal, TypeAlias
 
 import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 
 Array: TypeAlias = Any
@@ -16,6 +17,9 @@ _SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat1
 
 def namespace(*arrays: Array) -> Any:
     """Return the array API namespace that the given arrays share."""
+    # Asked thousands of times in a fit: the usual answer shall cost nothing.
+    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+        return array_api_compat.numpy
     return array_api_compat.array_namespace(*arrays)
 
 
@@ -46,6 +50,8 @@ def is_writeable_array(x: Array) -> bool:
 
 def cast(x: Array, dtype: Any) -> Array:
     """Convert `x` to `dtype`, without a copy where it has that dtype already."""
+    if type(x) is np.ndarray:
+        return x.astype(dtype, copy=False)
     return namespace(x).astype(x, dtype, copy=False)
 
 
@@ -56,8 +62,10 @@ def double(x: Array) -> Array:
 
 def place(x: Array, like: Array, dtype: Any = None) -> Array:
     """Move `x` to the library and device of `like`, in the dtype of `like` by default."""
-    xp = namespace(like)
     dtype = like.dtype if dtype is None else dtype
+    if type(x) is np.ndarray and type(like) is np.ndarray:
+        return cast(x, dtype)
+    xp = namespace(like)
     if array_api_compat.is_array_api_obj(x) and namespace(x) is xp:
         return array_api_compat.to_device(cast(x, dtype), array_api_compat.device(like))
     return xp.asarray(to_numpy(x), dtype=dtype, device=array_api_compat.device(like))
@@ -75,6 +83,26 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
         # It plays several devices, and lets NumPy see only the one it calls the CPU.
         return np.asarray(x.to_device(namespace(x).Device("CPU_DEVICE")))
     return np.asarray(x)
+
+
+def add_to_diagonal(matrix: Array, values: Array) -> Array:
+    """Return a matrix with `values`, one or as many as it has rows, added to its diagonal.
+
+    A NumPy matrix is overwritten: all other ways write the whole of it three times more.
+    """
+    if isinstance(matrix, np.ndarray):
+        np.einsum("ii->i", matrix)[...] += values
+        return matrix
+    xp = namespace(matrix)
+    eye = xp.eye(matrix.shape[0], dtype=matrix.dtype, device=matrix.device)
+    return matrix + eye * values
+
+
+def at_least(x: Array, least: float) -> Array:
+    """Replace smaller values by `least`; what is not a number stays so."""
+    if type(x) is np.ndarray:
+        return np.maximum(x, least)
+    return namespace(x).clip(x, min=least)
 
 
 def positive(x: Array) -> Array:

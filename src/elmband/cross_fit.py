@@ -21,9 +21,10 @@ from elmband.mean import standardised
 from elmband.moments import Chunk
 from elmband.noise.parts import Parts
 from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.pool import Pool, taken
+from elmband.pool import Pool
 from elmband.predictive import NoiseSettings, fit_predictive
 from elmband.rows import ArrayRows
+from elmband.sample import taken
 from elmband.scaling import Scaling
 from elmband.targets import Support
 from elmband.transform import Identity

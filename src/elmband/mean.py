@@ -12,7 +12,7 @@ from elmband.left_out import LeftOut, some_rows
 from elmband.moments import Chunk, Count, Gram, Several
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem, in_mean_weights
 from elmband.rows import Rows, RowScaling
-from elmband.sample import RowSample, row_keys, sample_rows
+from elmband.sample import RowSample, row_keys, sample_rows, without_negligible
 from elmband.scaling import Extent, Scaling, column_moments, extent
 from elmband.select import Indices, Selection, keep, keep_sums, op_elm, select_count, trop_elm
 
@@ -114,7 +114,7 @@ def fit_mean(
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
     rows, inputs, targets, constant, weight, ends = standardised(raw, dtype)
     rule = in_mean_weights(rule, weight)
-    hidden = draw_hidden(raw, inputs, spec, seed)
+    hidden = draw_hidden(rows, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.like, dtype)
     eps = epsilon(dtype, namespace(raw.like))
     problem, chosen = RidgeProblem(rows, features, hidden.n_neurons, eps), None
@@ -174,13 +174,13 @@ def row_folds(rows: Rows, inputs: Scaling, seed: int) -> Indices:
     return folds
 
 
-def draw_hidden(raw: Rows, inputs: Scaling, spec: LayerSpec, seed: int) -> HiddenLayer:
-    """Draw neurons; RBF centres come from a sample of the rows."""
-    n_features = int(raw.like.shape[1])
+def draw_hidden(rows: Rows, inputs: Scaling, spec: LayerSpec, seed: int) -> HiddenLayer:
+    """Draw neurons; RBF centres come from a sample of rows, whose weights have a mean of one."""
+    n_features = int(rows.like.shape[1])
     if not spec.n_centres:
         return spec.draw(n_features, seed)
 
     def sampled(chunk: Chunk) -> RowSample:
-        return sample_rows(inputs(chunk.X), spec.n_centres, seed)
+        return sample_rows(inputs(without_negligible(chunk).X), spec.n_centres, seed)
 
-    return spec.draw(n_features, seed, engine.total(raw, sampled, "centres"))
+    return spec.draw(n_features, seed, engine.total(rows, sampled, "centres"))

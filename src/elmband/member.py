@@ -14,12 +14,13 @@ from the eigenvectors of √S HHᵀ √S without cancellation, as in `elmband.du
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, cast, double, epsilon, namespace, place, to_numpy
+from elmband._arrays import Array, at_least, cast, double, epsilon, namespace, place, to_numpy
 from elmband.hidden import FeatureMap
 from elmband.moments import Chunk, Gram, Moments, Several, gram
 from elmband.output_layer import AlphaRule
@@ -60,13 +61,14 @@ def hidden_sums(rows: Chunk) -> HiddenSums:
 class EigenRows:
     """Centred hidden outputs of rows in the eigenbasis of HᵀSH.
 
-    The rows may be a sample of those that HᵀSH and n were summed over. `row_vectors` are the
-    eigenvectors of √S HHᵀ √S where neurons outnumber rows.
+    The rows may be a sample of those that HᵀSH and n were summed over. `basis` are the
+    eigenvectors V of HᵀSH. Where neurons outnumber rows it is √S H, and `row_vectors` are the
+    eigenvectors Q of √S HHᵀ √S: V = Hᵀ √S Q / √λ is made for members that stay only.
     """
 
     U: Array
     values: Array
-    vectors: Array
+    basis: Array
     s: Array
     n: float
     labels: np.ndarray[Any, Any] | None
@@ -92,9 +94,33 @@ class EigenRows:
         # Centring takes one dimension away, whatever rounding leaves of it.
         first = max(_first_usable(values), 1)
         values, Q = values[first:], Q[:, first:]
-        vectors = Hs.T @ Q / xp.sqrt(values)
-        U = H @ cast(vectors, H.dtype)
-        return cls(U, values, vectors, sample.s, n, sample.labels, Q)
+        # U = HV = √S⁻¹ Q √λ
+        U = cast(Q * xp.sqrt(values) / xp.sqrt(sample.s)[:, None], H.dtype)
+        return cls(U, values, Hs, sample.s, n, sample.labels, Q)
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Eigenvectors V of HᵀSH, (L, k)."""
+        if self.row_vectors is None:
+            return self.basis
+        return self.basis.T @ (self.row_vectors / namespace(self.values).sqrt(self.values))
+
+    def turned_back(self, b: Array) -> Array:
+        """Return Vb of coefficients b (k, m) in the eigenbasis: those of the neurons."""
+        if self.row_vectors is None:
+            return self.basis @ b
+        root = namespace(self.values).sqrt(self.values)
+        return self.basis.T @ (self.row_vectors @ (b / root[:, None]))
+
+    @cached_property
+    def _row_squares(self) -> tuple[Array, Array | None]:
+        """Q², and 1 - s/n - ΣQ² of every row where eigenvalues were too small to be used."""
+        Q = self.row_vectors
+        assert Q is not None
+        if Q.shape[1] >= Q.shape[0] - 1:
+            return Q**2, None
+        xp = namespace(Q)
+        return Q**2, at_least(1 - self.s / self.n - xp.sum(Q**2, axis=1), 0.0)
 
     def weights(self, alphas: Array) -> Array:
         """Return d = 1 / (λ + γ) for every γ, (k, ·)."""
@@ -110,12 +136,11 @@ class EigenRows:
         if self.row_vectors is None:
             rest = 1 - self.s[:, None] * self.leverage(alphas)
         else:
-            Q = self.row_vectors
-            rest = Q**2 @ (alphas[None, :] * self.weights(alphas))
-            if Q.shape[1] < Q.shape[0] - 1:
-                outside = 1 - self.s / self.n - xp.sum(Q**2, axis=1)
-                rest = rest + xp.clip(outside, min=0.0)[:, None]
-        return xp.clip(rest, min=epsilon(xp.float64, xp))
+            squares, outside = self._row_squares
+            rest = squares @ (alphas[None, :] * self.weights(alphas))
+            if outside is not None:
+                rest = rest + outside[:, None]
+        return at_least(rest, epsilon(xp.float64, xp))
 
     def residuals(self, y: Array, c: Array, alphas: Array) -> Array:
         """Return y - hβ of centred targets y (n,), with c = VᵀHᵀSy (k,), for every γ, (n, ·)."""
@@ -264,7 +289,7 @@ def _fit_member(
         # Below rounding a strength is none, and the prior part would divide by it.
         alphas = max(rule, eps * trace) + 0 * alphas[:1]
     alpha, left = _choose(eigen, c, Y - intercept, (alphas, rule), sample.folds)
-    coef = eigen.vectors @ (eigen.weights(alpha) * c)
+    coef = eigen.turned_back(eigen.weights(alpha) * c)
     return FittedMember(Member(features, centre, intercept, coef, alpha), eigen, left)
 
 
@@ -301,10 +326,8 @@ def _choose(
 def _other_folds(alphas: Array, e: Array, s: Array, folds: Any) -> Array:
     """Return for each row its error e (n, k) at the γ that is best for the other folds."""
     xp = namespace(e)
-    total = s @ e**2
-    result = xp.zeros_like(e[:, 0])
-    for fold in np.unique(folds):
-        here = place(folds == fold, e, e.dtype)
-        best = best_alpha(alphas, (total - (s * here) @ e**2)[:, None])
-        result = result + here * e[:, int(xp.argmin(xp.abs(alphas - best[0])))]
-    return result
+    here = place(folds[:, None] == np.unique(folds), e, e.dtype)
+    squares = s[:, None] * e**2
+    best = best_alpha(alphas, xp.sum(squares, axis=0)[:, None] - squares.T @ here)
+    column = xp.argmin(xp.abs(alphas[:, None] - best[None, :]), axis=0)
+    return xp.sum(here * xp.take(e, column, axis=1), axis=1)

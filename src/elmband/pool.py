@@ -16,7 +16,7 @@ from elmband.hidden import FeatureMap, LayerSpec
 from elmband.member import Judged
 from elmband.moments import Chunk, Moments
 from elmband.rows import ArrayRows, Rows
-from elmband.sample import RowSample, row_keys
+from elmband.sample import RowSample, row_keys, taken, weighty, without_negligible
 from elmband.scaling import Scaling
 
 # Neurons are placed this far off the training rows, towards others: a row that a neuron sits on
@@ -108,13 +108,6 @@ class KeptRows(Moments):
 
 def _weights(rows: Chunk) -> Array:
     return namespace(rows.Y).ones_like(rows.Y[:, 0]) if rows.s is None else rows.s
-
-
-def taken(rows: Chunk, index: np.ndarray[Any, Any]) -> Chunk:
-    """Return the rows at these positions."""
-    xp = namespace(rows.X)
-    where = place(index, rows.X, xp.int64)
-    return Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +217,7 @@ class Pool:
             return cls._labelled(rows, inputs, labels, size, seed, eps)
 
         def chunk_map(chunk: Chunk) -> KeptRows:
+            chunk = without_negligible(chunk)
             return KeptRows(2 * size, _keys(chunk, inputs, seed), chunk).cut()
 
         kept = engine.total(rows, chunk_map, "sample")
@@ -258,6 +252,7 @@ class Pool:
         index = _first(order, size)
 
         def centres(chunk: Chunk) -> KeptRows:
+            chunk = without_negligible(chunk)
             return KeptRows(size, _keys(chunk, inputs, seed), chunk).cut()
 
         kept = engine.total(rows, centres, "sample")
@@ -300,6 +295,21 @@ class Pool:
         chunk = self.distinct.rows
         hidden = spec.draw(int(chunk.X.shape[1]), self.seed + number, self.centres.near(_OFF_ROW))
         return FeatureMap(self.inputs, hidden).to(chunk.X, chunk.Y.dtype)
+
+
+def weighty_rows(rows: Rows, labels: Any) -> tuple[Rows, Any]:
+    """Drop rows in memory whose weight is next to nothing, with their labels.
+
+    Sums hardly know them, but neurons would be placed at them, and folds count them. In a scan
+    they are not sampled.
+    """
+    if not isinstance(rows, ArrayRows) or rows.s is None:
+        return rows, labels
+    index = weighty(rows.s)
+    if not 1 < len(index) < len(rows):
+        return rows, labels
+    kept = ArrayRows.of(taken(rows.whole(), index), rows.chunk_size)
+    return kept, None if labels is None else labels[index]
 
 
 def _keys(chunk: Chunk, inputs: Scaling, seed: int) -> Keys:

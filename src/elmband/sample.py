@@ -15,6 +15,9 @@ from elmband.moments import Chunk, Moments
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
 _DIGITS = 20
+# Rows of less than this share of the mean weight, the root of the rounding unit of float64, have
+# less than the same share of all weight together. Neurons would be placed at them all the same.
+_NEGLIGIBLE = 2.0**-26
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,19 @@ class RowSample(Moments):
         rows = np.concatenate([self.rows, other.rows])
         keys, first = np.unique(keys, return_index=True)
         return type(self)(self.size, keys[: self.size], rows[first[: self.size]])
+
+
+def weighty(s: Array) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the positions of rows whose weight is not negligible beside the mean of all."""
+    weights = to_numpy(double(s))
+    return np.flatnonzero(weights > _NEGLIGIBLE * weights.mean())
+
+
+def without_negligible(rows: Chunk) -> Chunk:
+    """Drop rows of negligible weight from a chunk whose weights were divided by their mean."""
+    if rows.s is None or bool(namespace(rows.s).all(rows.s > _NEGLIGIBLE)):
+        return rows
+    return taken(rows, np.flatnonzero(to_numpy(rows.s) > _NEGLIGIBLE))
 
 
 def sample_rows(Z: Array, size: int, seed: int) -> RowSample:
@@ -88,9 +104,14 @@ def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
     rng = chunk_rng(rows, seed)
     count = int(share * n + rng.random())
     index = np.sort(rng.permutation(n)[: max(count, 1)])
+    return SampledRows((taken(rows, index),))
+
+
+def taken(rows: Chunk, index: np.ndarray[Any, Any]) -> Chunk:
+    """Return the rows at these positions."""
     xp = namespace(rows.X)
     where = place(index, rows.X, xp.int64)
-    return SampledRows((Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows)),))
+    return Chunk(*(None if a is None else xp.take(a, where, axis=0) for a in rows))
 
 
 def chunk_rng(rows: Chunk, seed: int) -> np.random.Generator:

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from elmband._arrays import Array, cast, epsilon, namespace
+from elmband._arrays import Array, add_to_diagonal, cast, epsilon, namespace
 from elmband.products import squared_norms
 from elmband.triangular import squared_lengths, turned
 
@@ -129,7 +129,7 @@ def _far_from_singular(HtH: Array, alpha: float, eps: float) -> bool:
 
 def _shifted(HtH: Array, alpha: float) -> Array:
     xp = namespace(HtH)
-    return HtH + alpha * xp.eye(HtH.shape[0], dtype=HtH.dtype, device=HtH.device)
+    return add_to_diagonal(xp.asarray(HtH, copy=True), alpha)
 
 
 def rounding(HtH: Array, eps: float) -> float:

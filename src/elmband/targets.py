@@ -15,7 +15,7 @@ import numpy as np
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.left_out import LeftOut
 from elmband.scaling import Extent, Scaling
-from elmband.transform import Transform
+from elmband.transform import TargetError, Transform
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 # Numbers of every output, as estimators keep them.
@@ -146,9 +146,13 @@ def check_within(ends: Columns, low: Floats, high: Floats) -> None:
         # Transformed back, an end may have been rounded.
         slack = 1e-9 * max(abs(first), abs(last))
         if first < least - slack or last > greatest + slack:
-            raise ValueError(
+            raise TargetError.of(
+                "target_range",
+                ",".join("" if math.isinf(end) else f"{end:g}" for end in (least, greatest)),
+                told_range(((least, greatest),)),
+                f"its values go from {first:g} to {last:g}",
                 f"target_range goes from {least:g} to {greatest:g}, but y from {first:g} to "
-                f"{last:g}; give a range that no training target leaves."
+                f"{last:g}; give a range that no training target leaves.",
             )
 
 

@@ -37,6 +37,23 @@ _LARGEST_POWER = 300.0
 _ROUND_TRIP = 1e-6
 
 
+class TargetError(ValueError):
+    """Targets that a parameter is not for.
+
+    The sentence is in the words of Python; its parts are for those who speak others: `parameter`
+    and its `value`, what it `needs` of targets, and what was `found`.
+    """
+
+    parameter = value = needs = found = ""
+
+    @classmethod
+    def of(cls, parameter: str, value: str, needs: str, found: str, sentence: str) -> Self:
+        """Make an error with the whole `sentence`, and its parts."""
+        error = cls(sentence)
+        error.parameter, error.value, error.needs, error.found = parameter, value, needs, found
+        return error
+
+
 class Transform(Protocol):
     """A rising map of targets."""
 
@@ -105,9 +122,10 @@ class Log1p:
         """Return log(1 + Y)."""
         for name, least, _ in _columns(Y):
             if least < 0:
-                raise ValueError(
-                    f"target_transform='log1p' needs {name} of at least 0; its least value is "
-                    f"{least:g}. Add a constant to y, or give a pair (function, inverse)."
+                raise _unfit(
+                    "log1p",
+                    (name, "of at least 0", f"its least value is {least:g}"),
+                    "Add a constant to y, or give a pair (function, inverse).",
                 )
         return namespace(Y).log1p(Y)
 
@@ -139,10 +157,11 @@ class Logit:
         """Return the logarithm of the odds of Y between the bounds."""
         for name, least, greatest in _columns(Y):
             if not self.low < least <= greatest < self.high:
-                raise ValueError(
-                    f"target_transform='logit' needs {name} strictly between {self.low:g} and "
-                    f"{self.high:g}; its values go from {least:g} to {greatest:g}. Give bounds "
-                    "that no target reaches: target_transform=('logit', low, high)."
+                needs = f"strictly between {self.low:g} and {self.high:g}"
+                raise _unfit(
+                    "logit",
+                    (name, needs, f"its values go from {least:g} to {greatest:g}"),
+                    "Give bounds that no target reaches: target_transform=('logit', low, high).",
                 )
         xp = namespace(Y)
         return xp.log(Y - self.low) - xp.log(self.high - Y)
@@ -332,10 +351,18 @@ def _refuse(wrong: Array, sentence: str, *values: Array) -> None:
 def _check_positive(Y: Array, choice: str) -> None:
     for name, least, _ in _columns(Y):
         if least <= 0:
-            raise ValueError(
-                f"target_transform={choice!r} needs {name} above 0; its least value is {least:g}. "
-                "Use 'log1p' for targets of at least 0, or a pair (function, inverse)."
+            raise _unfit(
+                choice,
+                (name, "above 0", f"its least value is {least:g}"),
+                "Use 'log1p' for targets of at least 0, or a pair (function, inverse).",
             )
+
+
+def _unfit(choice: str, said: tuple[str, str, str], advice: str) -> TargetError:
+    """Say what a transform needs of an output, what was found, and what to do."""
+    name, needs, found = said
+    sentence = f"target_transform={choice!r} needs {name} {needs}; {found}. {advice}"
+    return TargetError.of("target_transform", choice, needs, found, sentence)
 
 
 def _columns(Y: Array) -> list[tuple[str, float, float]]:

@@ -18,8 +18,7 @@ from elmband.ensemble import CANDIDATE_ROWS
 from elmband.left_out import LeftOut
 from elmband.metrics.scores import interval_score
 from elmband.moments import Chunk
-from elmband.pool import taken
-from elmband.sample import row_keys
+from elmband.sample import row_keys, taken
 from elmband.scaling import Scaling, column_moments
 from elmband.transform import BoxCox, Log, Transform
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from elmband._arrays import Array, cast, double, namespace
+from elmband._arrays import Array, add_to_diagonal, cast, double, namespace
 from elmband.member import EigenRows, FittedMember
 
 
@@ -55,7 +55,7 @@ def _uncertainty(fitted: FittedMember, j: int, w: Array, own: Array) -> tuple[Ar
     variances = (_others(eigen, gamma, inner, w * share) + squares) / rest**2
     # Outside the span of the rows P is 1 / γ.
     diagonal = xp.concat([xp.zeros_like(w[:1]), prior - variance / gamma])
-    inner = inner + _diagonal(diagonal)
+    inner = add_to_diagonal(inner, diagonal)
     return _turned(eigen.vectors, inner, variance / gamma), variances
 
 
@@ -74,8 +74,7 @@ def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
     products = (Q * (gamma / (eigen.values + gamma))) @ Q.T
     if Q.shape[1] < Q.shape[0] - 1:
         root = xp.sqrt(eigen.s / eigen.n)
-        eye = xp.eye(Q.shape[0], dtype=Q.dtype, device=Q.device)
-        products = products + eye - Q @ Q.T - root[:, None] * root[None, :]
+        products = add_to_diagonal(products - Q @ Q.T - root[:, None] * root[None, :], 1.0)
     diagonal = xp.linalg.diagonal(products)
     weighted = w * eigen.s
     return (products**2 @ weighted - diagonal**2 * weighted) / eigen.s
@@ -84,13 +83,8 @@ def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
 def _turned(vectors: Array, inner: Array, outside: Array) -> Array:
     """Return the matrix of the eigenbasis in the basis of neurons, the intercept first."""
     xp = namespace(vectors)
-    first = vectors @ inner[1:, :1]
-    eye = xp.eye(vectors.shape[0], dtype=xp.float64, device=vectors.device)
-    rest = vectors @ inner[1:, 1:] @ vectors.T + outside * eye
-    top = xp.concat([inner[:1, :1], first.T], axis=1)
-    return xp.concat([top, xp.concat([first, rest], axis=1)], axis=0)
-
-
-def _diagonal(values: Array) -> Array:
-    xp = namespace(values)
-    return values[:, None] * xp.eye(values.shape[0], dtype=values.dtype, device=values.device)
+    beside, above = xp.zeros_like(vectors[:, :1]), xp.zeros_like(inner[:1, :])
+    above = xp.concat([xp.ones_like(above[:, :1]), above[:, 1:]], axis=1)
+    wide = xp.concat([above, xp.concat([beside, vectors], axis=1)], axis=0)
+    diagonal = xp.concat([xp.zeros_like(inner[0, :1]), xp.ones_like(vectors[:, 0]) * outside])
+    return add_to_diagonal(wide @ inner @ wide.T, diagonal)

@@ -45,6 +45,18 @@ def test_rows_beyond_the_training_rows_and_new_levels_are_counted(folder, tmp_pa
     assert json.loads(said)["beyond"] == {"age": 20, "bp": 15}
 
 
+def test_the_total_counts_what_the_list_names(tmp_path):
+    """Before, rows with gaps in numbers, which have a note of their own, were in the total."""
+    table = pd.DataFrame({"x": range(30), "c": ["a", "b"] * 15, "y": range(30)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", "t.csv", "-t", "y", "--neurons", 5, "-o", "m.st", cwd=tmp_path)
+    pd.DataFrame({"x": [1, None, None], "c": ["d", "a", "e"]}).to_csv(tmp_path / "new.csv")
+    complained = run("predict", "m.st", "new.csv", "-o", "-", cwd=tmp_path)[1]
+    assert (
+        "Note: 2 of 3 rows have values that the training rows had none of, in c (2)" in complained
+    )
+
+
 def test_levels_that_training_did_not_see_are_counted(tmp_path, patients):
     full = patients.dropna(subset=["town"])
     full.to_csv(tmp_path / "full.csv", index=False)

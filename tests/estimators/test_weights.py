@@ -50,6 +50,34 @@ def test_every_row_twice_gives_the_model_of_every_row_once(kind):
     np.testing.assert_allclose(twice, once, **ROUNDING)
 
 
+# For the wild bootstrap every row draws random numbers, whatever its weight.
+@pytest.mark.parametrize("kind", [name for name in INTERVALS if name != "wild"])
+def test_next_to_no_weight_is_none(kind):
+    """Before, neurons of a stack were placed at such rows, and its folds counted them."""
+    kind = INTERVALS[kind]
+    s = np.where(np.arange(150) % 3 == 0, 1e-12, S)
+    dropped = answers(kind().fit(DATA.X[s > 1e-6], DATA.y[s > 1e-6], s[s > 1e-6]))
+    np.testing.assert_allclose(answers(kind().fit(DATA.X, DATA.y, s)), dropped, **ROUNDING)
+
+
+def test_one_row_may_outweigh_all_others_together():
+    model = ELMRegressor(5, random_state=0).fit(DATA.X, DATA.y, np.r_[1e12, np.ones(149)])
+    assert np.isfinite(model.predict(NEW)).all()
+
+
+def test_neurons_of_a_scan_are_placed_at_rows_that_count(tmp_path):
+    """Two thirds of the rows lie elsewhere, and have next to no weight."""
+    far = np.r_[DATA.X, DATA.X + 100, DATA.X + 200]
+    s = np.r_[S, np.full(300, 1e-12)]
+    table = np.column_stack([far, np.tile(DATA.y, 3), s])
+    np.save(tmp_path / "t.npy", table)
+    rows = scan(tmp_path / "t.npy", target=1, weight=2)
+    for options in ({}, {"n_neurons": {"rbf_l2": 30}}):
+        model = ELMRegressor(random_state=0, **options).fit(rows)
+        whole = ELMRegressor(random_state=0, **options).fit(DATA.X, DATA.y, S)
+        np.testing.assert_allclose(model.predict(NEW), whole.predict(NEW), atol=1e-3)
+
+
 @pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
 def test_whole_weights_are_repeats_and_zero_drops_a_row(kind):
     counts = np.random.default_rng(2).integers(0, 4, 150)
@@ -118,6 +146,21 @@ def test_rows_added_later_are_the_rows_of_one_fit():
         empty.partial_fit(DATA.X[part], DATA.y[part], S[part])
     np.testing.assert_allclose(empty.predict(NEW), whole.predict(NEW), rtol=1e-6)
     assert empty.alpha_ == pytest.approx(whole.alpha_)
+
+
+@pytest.mark.parametrize("factor", [40, 1e-6])
+def test_refresh_knows_ratios_only(factor):
+    """Before, the same rows with weights of another size were said to be more rows."""
+    found = []
+    for size in (1, factor):
+        model = ELMIntervalRegressor(30, noise="squared", random_state=0)
+        model.partial_fit(DATA.X, DATA.y, S)
+        found.append(answers(model.refresh(DATA.X, DATA.y, size * S)))
+    np.testing.assert_allclose(*found, **ROUNDING)
+    with pytest.raises(ValueError, match="other targets, or with weights in other ratios"):
+        model.refresh(DATA.X, DATA.y, S**2)
+    with pytest.raises(ValueError, match="trained on 150 rows, these are 149"):
+        model.refresh(DATA.X[1:], DATA.y[1:], 150 / 149 * S[1:])
 
 
 def test_a_kept_sample_knows_ratios_only():

@@ -5,8 +5,7 @@ from typing import Any
 
 from elmband.cli._options import counted
 from elmband.cli._status import note
-from elmband.encode.novelty import Novelty
-from elmband.encode.state import NumberColumn
+from elmband.encode.novelty import Novelty, tells_of_gaps
 
 # So many columns are named.
 _NAMED = 5
@@ -15,7 +14,7 @@ _NAMED = 5
 def novelty(model: Any, table: Any) -> Novelty:
     """Count what a model was not trained for in some rows of a table."""
     if model.encoder_ is None:
-        return Novelty(table.num_rows, 0, 0, 0, {}, {})
+        return Novelty(table.num_rows, 0, 0, 0, 0, {}, {})
     return model.encoder_.novelty(table)  # type: ignore[no-any-return]
 
 
@@ -29,12 +28,11 @@ def tell_novelty(model: Any, found: Novelty) -> None:
             f"{found.rows_beyond:,} of {rows} lie beyond the training rows, in "
             f"{_columns(found.beyond)}: intervals say little there."
         )
-    # Missing numbers are told of while they are filled in.
-    filled = {c.name for c in state.used if isinstance(c, NumberColumn) and c.varies}
-    unseen = {name: count for name, count in found.unseen.items() if name not in filled}
-    if unseen:
+    if found.rows_new:
+        filled = {column.name for column in state.used if tells_of_gaps(column)}
+        unseen = {name: count for name, count in found.unseen.items() if name not in filled}
         note(
-            f"{found.rows_unseen:,} of {rows} have values that the training rows had none of, in "
+            f"{found.rows_new:,} of {rows} have values that the training rows had none of, in "
             f"{_columns(unseen)}: means stand for them, so that intervals are too narrow."
         )
 

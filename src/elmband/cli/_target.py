@@ -1,12 +1,15 @@
 """What ``elmband fit`` is told, and tells, of the range and the scale of its target."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
+from elmband.cli._options import option
 from elmband.targets import told_range
-from elmband.transform import Identity
+from elmband.transform import Identity, TargetError
 
 Transform = Annotated[
     str,
@@ -28,9 +31,21 @@ Range = Annotated[
 ]
 
 
+# What to take instead of a transform that is not for the target.
+_INSTEAD = {
+    "log": "Take log1p for values of at least 0, or none.",
+    "log1p": "Add a constant to the column, or take none.",
+    "logit": "Take none; --target-range keeps predictions between two ends as well.",
+}
+
+
 def read_transform(text: str) -> str | None:
-    """Read a transform; names that are none are refused by the model."""
-    return None if text.lower() == "none" else text
+    """Read the name of a transform, or "none"."""
+    if text.lower() not in ("auto", "none", *_INSTEAD):
+        raise typer.BadParameter(
+            f'--target-transform {text!r} is none of "auto", "none", "log", "log1p" and "logit".'
+        )
+    return None if text.lower() == "none" else text.lower()
 
 
 def read_range(text: str) -> Any:
@@ -44,7 +59,22 @@ def read_range(text: str) -> Any:
             f'--target-range {text!r} is neither "auto", "none", nor two ends such as "0,100" '
             'or "0,".'
         ) from error
+    if low is not None and high is not None and not low < high:
+        raise typer.BadParameter(f"--target-range {text!r} must have its lower end first.")
     return low, high
+
+
+@contextmanager
+def option_words(target: str) -> Iterator[None]:
+    """Say what is wrong with a target in the words of the options that were given."""
+    try:
+        yield
+    except TargetError as error:
+        advice = _INSTEAD.get(error.value, "Give a range that no row leaves, or none.")
+        raise ValueError(
+            f"{option(error.parameter)} {error.value} needs values of {target} {error.needs}; "
+            f"{error.found.replace('its values', 'they').replace('its', 'their')}. {advice}"
+        ) from error
 
 
 def target_facts(model: Any) -> dict[str, Any]:

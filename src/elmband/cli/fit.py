@@ -36,6 +36,7 @@ from elmband.cli._outputs import check_checkpoint, check_outputs
 from elmband.cli._target import (
     Range,
     Transform,
+    option_words,
     read_range,
     read_transform,
     target_facts,
@@ -170,7 +171,7 @@ def fit(
         if groups is None:
             tell_group_key(rows)
         labels = groups_of(rows, groups, data)
-        with workers_of(workers, scheduler) as client:
+        with workers_of(workers, scheduler) as client, option_words(target):
             model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)
         size = {"rows": rows.n_rows, "features": rows.n_features}
         size |= {} if labels is None else {"groups": int(labels.max()) + 1}

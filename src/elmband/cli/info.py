@@ -46,6 +46,8 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
         facts["classes"] = model.classes_.tolist()
     elif model._single_output:  # noqa: SLF001
         facts |= target_facts(model)
+    if model._n_groups is not None:  # noqa: SLF001
+        facts["groups"] = model._n_groups  # noqa: SLF001
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
         facts["statement"] = model.statement_
     return facts
@@ -62,6 +64,11 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["features"] = _names(facts)
     if "classes" in facts:
         lines["classes"] = _shortened(facts["classes"])
+    if "groups" in facts:
+        lines["groups"] = (
+            f"{facts['groups']:,}, each left out as a whole: what is said of errors is for rows of "
+            "new groups"
+        )
     if "statement" in facts:
         lines["statement"] = facts["statement"]
     if "target_range" in facts:

@@ -113,7 +113,7 @@ def _from_numbers(
             model.predict_interval(rows, levels, out=out, client=client)
         else:
             model.predict_proba(rows, out=out, client=client)
-    return Novelty(rows.n_rows or 0, 0, 0, 0, {}, {})
+    return Novelty(rows.n_rows or 0, 0, 0, 0, 0, {}, {})
 
 
 def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] | None) -> Answers:

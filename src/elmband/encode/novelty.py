@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from elmband.encode.raw import RawRows, at
-from elmband.encode.state import EncoderState, LevelsColumn
+from elmband.encode.state import EncoderState, LevelsColumn, NumberColumn, UsedColumn
 from elmband.moments import Moments
 
 # Standard deviations of a count beyond which it is more than chance.
@@ -29,8 +29,9 @@ class Novelty(Moments):
     ----------
     n : int
         Rows.
-    rows_beyond, rows_far, rows_unseen : int
-        Those beyond the range of the fit, far beyond it, and with values that the fit had none of.
+    rows_beyond, rows_far, rows_unseen, rows_new : int
+        Those beyond the range of the fit, far beyond it, with values that the fit had none of, and
+        with such values that are no missing numbers, of which the encoder warns itself.
     beyond, unseen : mapping from str to int
         Values of each column that are beyond the range, or that the fit had none of; columns
         without such are not listed.
@@ -40,6 +41,7 @@ class Novelty(Moments):
     rows_beyond: int
     rows_far: int
     rows_unseen: int
+    rows_new: int
     beyond: Mapping[str, int]
     unseen: Mapping[str, int]
 
@@ -49,6 +51,7 @@ class Novelty(Moments):
             rows_beyond=self.rows_beyond + other.rows_beyond,
             rows_far=self.rows_far + other.rows_far,
             rows_unseen=self.rows_unseen + other.rows_unseen,
+            rows_new=self.rows_new + other.rows_new,
             beyond=_together(self.beyond, other.beyond),
             unseen=_together(self.unseen, other.unseen),
         )
@@ -75,7 +78,7 @@ def _together(counts: Mapping[str, int], more: Mapping[str, int]) -> dict[str, i
 
 def novelty_of(state: EncoderState, rows: Iterable[RawRows]) -> Novelty:
     """Count what is new in some rows of a table."""
-    total = Novelty(0, 0, 0, 0, {}, {})
+    total = Novelty(0, 0, 0, 0, 0, {}, {})
     for part in rows:
         total = total + _of_part(state, part)
     return total
@@ -83,26 +86,34 @@ def novelty_of(state: EncoderState, rows: Iterable[RawRows]) -> Novelty:
 
 def _of_part(state: EncoderState, part: RawRows) -> Novelty:
     n = part.where.n_rows
-    marks = {kind: np.zeros(n, dtype=bool) for kind in ("beyond", "far", "unseen")}
+    marks = {kind: np.zeros(n, dtype=bool) for kind in ("beyond", "far", "unseen", "new")}
     counts: dict[str, dict[str, int]] = {kind: {} for kind in marks}
     for column in state.used:
         with at(part.where, column.name):
             raw = state.read(column, part.columns[column.name])
             found = {"unseen": column.unseen(raw)}
+            if not tells_of_gaps(column):
+                found["new"] = found["unseen"]
             if not isinstance(column, LevelsColumn):
                 found["beyond"], found["far"] = column.beyond(raw)
         for kind, mark in found.items():
             marks[kind] |= mark
             counts[kind][column.name] = int(np.count_nonzero(mark))
-    beyond, far, unseen = (int(np.count_nonzero(mark)) for mark in marks.values())
+    beyond, far, unseen, new = (int(np.count_nonzero(mark)) for mark in marks.values())
     return Novelty(
         n=n,
         rows_beyond=beyond,
         rows_far=far,
         rows_unseen=unseen,
+        rows_new=new,
         beyond=_above_zero(counts["beyond"]),
         unseen=_above_zero(counts["unseen"]),
     )
+
+
+def tells_of_gaps(column: UsedColumn) -> bool:
+    """Tell whether the encoder itself warns of missing values of a column where it fills them."""
+    return isinstance(column, NumberColumn) and column.varies
 
 
 def _above_zero(counts: dict[str, int]) -> dict[str, int]:

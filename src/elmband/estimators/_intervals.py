@@ -16,7 +16,7 @@ from elmband.estimators._choosing import FittedRows, fit_best_transform
 from elmband.estimators._parts import IntervalParts, SecondStage
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
-from elmband.estimators._updates import Grown, check_same_rows
+from elmband.estimators._updates import Grown, same_rows
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
@@ -283,8 +283,7 @@ class IntervalModel(IntervalParts):
             self._fit_second(mean, noise_rule, grown)
             return self
         with followed(self, X, None):
-            rows = grown.scaled(self._more_rows(X, y, sample_weight))
-            check_same_rows(rows, grown)
+            rows = same_rows(self._more_rows(X, y, sample_weight), grown)
             self._fit_second(grown.mean_model(rows, rule), noise_rule)
         return self
 

@@ -58,7 +58,7 @@ from elmband.left_out import LeftOut
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.pool import Pool
+from elmband.pool import Pool, weighty_rows
 from elmband.predictive import MeanStack, stack_left_out
 from elmband.products import precisely
 from elmband.progress import Verbose
@@ -300,6 +300,7 @@ class PointModel(TrainingModel):
     def _fit_stack(
         self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
     ) -> tuple[Pool, Stack]:
+        rows, labels = weighty_rows(rows, labels)
         scaled = standardised(rows, self._dtype)
         warn_constant(scaled.constant, scaled.targets, self.target_transform_)
         eps = epsilon(self._dtype, namespace(rows.like))

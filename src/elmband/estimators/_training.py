@@ -54,6 +54,8 @@ class TrainingModel(PlacedModel):
     random_state: Any
     # What makes numbers of tables, None where they are numbers.
     _encoder_state: EncoderState | None = None
+    # How many groups of rows were left out together, None where rows were left out one by one.
+    _n_groups: int | None = None
     _targets: Scaling
 
     def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
@@ -62,12 +64,13 @@ class TrainingModel(PlacedModel):
         self._encoder_state = None
         if isinstance(X, Scan | Spread):
             rows = self._training_scan(X, y, weight, groups)
-            return rows, None if groups is None else check_labels(groups, len(rows))
+            labels = None if groups is None else check_labels(groups, len(rows))
+            return rows, self._noted(labels)
         if is_dask(X):
-            return self._training_collection(X, y, weight, groups), None
+            return self._training_collection(X, y, weight, groups), self._noted(None)
         self._device = resolve(self.device)
         checked = training_rows(self, X, y, weight, finite=self._device is None)
-        labels = check_groups(groups, checked)
+        labels = self._noted(check_groups(groups, checked))
         self._single_output = checked.single_output
         self._seed = engine.seed_of_job(draw_seed(self.random_state))
         self._dtype = product_dtype(checked.X, precision)
@@ -77,6 +80,13 @@ class TrainingModel(PlacedModel):
         # Rows with labels are left out with these, whatever they are copies of.
         there = merged_copies(there) if labels is None else there
         return self._moved(ArrayRows.of(there, self._rows_at_once(checked.X))), labels
+
+    def _noted(self, labels: Any) -> Any:
+        """Note how many groups there are, and return their labels."""
+        self.__dict__.pop("_n_groups", None)
+        if labels is not None:
+            self._n_groups = len(np.unique(labels))
+        return labels
 
     def _training_scan(self, rows: Scan | Spread, y: Any, weight: Any, groups: Any) -> Rows:
         """Check a scan, and note the same of it."""

@@ -50,7 +50,7 @@ class Grown(NamedTuple):
     def begin(cls, rows: Rows, spec: Any, dtype: Any, eps: float, seed: int) -> "Grown":
         """Draw the layer; the first rows decide on scalings, for all that follow."""
         scaled = standardised(rows, dtype)
-        hidden = draw_hidden(rows, scaled.inputs, spec, seed)
+        hidden = draw_hidden(scaled.rows, scaled.inputs, spec, seed)
         features = FeatureMap(scaled.inputs, hidden).to(rows.like, dtype)
         return cls(scaled.inputs, scaled.targets, hidden, features, eps)
 
@@ -167,9 +167,9 @@ class Grown(NamedTuple):
             weight=self.weight,
         )
 
-    def scaled(self, rows: Rows) -> Rows:
-        """Return rows as the second stage goes on with them, which it has to know all of."""
-        scaling = RowScaling(self.targets, self.weight)
+    def scaled(self, rows: Rows, weight: float) -> Rows:
+        """Return rows with a mean weight of `weight` as the second stage goes on with them."""
+        scaling = RowScaling(self.targets, weight)
         return rows.scaled(scaling, self.features.inputs.mean.dtype)
 
 
@@ -186,26 +186,34 @@ def check_growing_rule(rule: AlphaRule) -> None:
         )
 
 
-def check_same_rows(rows: Rows, grown: Grown) -> None:
-    """Refuse rows that cannot be those that the mean was trained on, by number or targets."""
+def same_rows(given: Rows, grown: Grown) -> Rows:
+    """Return the rows scaled for the second stage; refuse others than the mean was trained on.
+
+    These are told by their number and their targets. Of weights only ratios matter: a common
+    factor may be another one than `partial_fit` was given.
+    """
     assert grown.sums is not None
-    expected = grown.sums.times(1 / grown.weight)
 
-    def squares(chunk: Chunk) -> TargetSums:
+    def squares(chunk: Chunk) -> Several:
         YtY = namespace(chunk.Y).sum(double(chunk.weighted[1]) ** 2, axis=0)
-        return TargetSums(chunk.n, 0 * YtY, YtY)
+        return Several((TargetSums(chunk.n, 0 * YtY, YtY), Count(float(chunk.X.shape[0]))))
 
-    found = engine.total(rows, squares, "rows")
-    if abs(found.n - expected.n) > 1e-6 * expected.n:
+    found, count = engine.total(grown.scaled(given, 1.0), squares, "rows").parts
+    # Sums of an earlier version tell the weight of all rows only.
+    here, there = (count.n, grown.n_rows) if grown.n_rows else (found.n, grown.sums.n)
+    if abs(here - there) > 1e-6 * there:
         raise ValueError(
-            f"The mean was trained on {expected.n:g} rows, these are {found.n:g}; give refresh all "
+            f"The mean was trained on {there:g} rows, these are {here:g}; give refresh all "
             "rows that partial_fit was given, and no others."
         )
-    if not np.allclose(to_numpy(found.YtY), to_numpy(expected.YtY), rtol=_SAME_TARGETS):
+    weight = found.n / here
+    expected = grown.sums.YtY / grown.weight
+    if not np.allclose(to_numpy(found.YtY / weight), to_numpy(expected), rtol=_SAME_TARGETS):
         raise ValueError(
-            "The mean was trained on rows with other targets; give refresh all rows that "
-            "partial_fit was given, and no others."
+            "The mean was trained on rows with other targets, or with weights in other ratios; "
+            "give refresh all rows that partial_fit was given, and no others."
         )
+    return grown.scaled(given, weight)
 
 
 def check_mergeable(one: Any, other: Any) -> None:

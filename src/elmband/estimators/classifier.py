@@ -199,7 +199,7 @@ precision, chunk_size, device, random_state, verbose
         """Calibrate probabilities anew, on rows that the model was trained on by `partial_fit`."""
         if self._grown is None or self._grown.sums is None:
             raise ValueError("refresh is for models that partial_fit or merge has changed.")
-        rows = self._grown.scaled(self._more_rows(X, y, sample_weight))
+        rows = self._grown.scaled(self._more_rows(X, y, sample_weight), self._grown.weight)
         mean = self._grown.mean_model(rows, check_alpha(self.alpha))
         self.probability_ = self._probabilities(mean.left_out(mean.some_rows(self._seed)))
         return self

@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from elmband._arrays import Array, cast, double, namespace
+from elmband._arrays import Array, add_to_diagonal, cast, double, namespace
 from elmband.hidden import FeatureMap
 from elmband.member import EigenRows, Judged
 from elmband.quadratic import quadratic_form
@@ -107,7 +107,6 @@ class LogNoise:
         gamma, (level, b), eta = _best(eigen, target, strengths)
         d = 1 / (eigen.values + gamma)
         covariance = 2 * (eigen.vectors * (d - 1 / gamma)) @ eigen.vectors.T
-        eye = xp.eye(H.shape[1], dtype=xp.float64, device=eigen.values.device)
         fitted = level + double(eigen.U) @ b
         model = cls(
             features=features,
@@ -115,7 +114,7 @@ class LogNoise:
             coef=eigen.vectors @ b,
             level=level,
             alpha=gamma,
-            covariance=covariance + 2 / gamma * eye,
+            covariance=add_to_diagonal(covariance, 2 / gamma),
             range=(float(xp.min(fitted)), float(xp.max(fitted))),
         )
         gammas = gamma * xp.ones_like(q[:1])

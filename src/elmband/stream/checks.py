@@ -22,9 +22,13 @@ def check_values(
     """Refuse rows with values that are not finite, or with a negative weight.
 
     `rows` are features, targets and weights, (n, columns) each, and `first` is the place of their
-    first row in the file or piece that `layout` describes. Targets may have `gaps`.
+    first row in the file or piece that `layout` describes. Targets may have `gaps`, and those of
+    rows of weight 0 may be anything: such rows are as good as not there.
     """
-    roles = zip(selection.roles, rows, (False, gaps, False), strict=True)
+    X, Y, s = rows
+    if s.shape[1] and not _all_finite(Y):
+        Y = np.where(s == 0, 0.0, Y)
+    roles = zip(selection.roles, (X, Y, s), (False, gaps, False), strict=True)
     for keys, values, fine in roles:
         if not _all_finite(values) and (not fine or np.isinf(values).any()):
             _refuse_missing(layout, first, keys, values, gaps=fine)

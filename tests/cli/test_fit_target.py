@@ -1,0 +1,89 @@
+"""What ``elmband fit`` is told of its target: scale, range, and rows that count zero times."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+
+from elmband import load
+from elmband.cli import app
+
+pytest.importorskip("pyarrow")
+
+FIT = ("fit", "t.csv", "--neurons", "5", "-o", "m.st")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "patient": np.arange(60) // 6})
+    table["price"] = np.exp(table["x"])
+    table["change"] = table["x"] + 0.1 * rng.normal(size=60)
+    table["kind"] = np.where(table["x"] > 0, "up", "down")
+    table["count"] = np.arange(60) % 3
+    table.to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def command(*parts):
+    app([str(part) for part in parts], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--target-transform", "log"), "log needs values of change above 0; their least value"),
+        (("--target-transform", "LOG1P"), "log1p needs values of change of at least 0; their"),
+        (("--target-transform", "logit"), "logit needs values of change strictly between 0 and 1"),
+        (("--target-range", "0,"), "--target-range 0, needs values of change at or above 0; they"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_targets_that_an_option_is_not_for_are_refused_in_its_words(options, sentence):
+    """Before, they were told of target_transform=('logit', low, high) and pairs of functions."""
+    with pytest.raises(ValueError, match=sentence) as refused:
+        command(*FIT, "-t", "change", "--feature", "x", *options)
+    assert str(refused.value).startswith(options[0])
+    assert "'" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--target-transform", "box-cox"), 'none of "auto", "none", "log", "log1p" and "logit"'),
+        (("--target-range", "5,1"), "must have its lower end first"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_what_is_no_scale_or_range_is_told_before_any_work(options, sentence):
+    with pytest.raises(typer.BadParameter, match=sentence):
+        command("fit", "t.csv", "-t", "change", "-o", "m.st", *options)
+
+
+@pytest.mark.parametrize("target", ["price", "kind"])
+def test_rows_of_weight_zero_need_no_target(here, target):
+    """Before, they were refused for it: zero equals dropping the row."""
+    table = pd.read_csv("t.csv")
+    table.loc[table["count"] == 0, target] = None
+    table.to_csv("t.csv", index=False)
+    columns = ("-t", target, "--feature", "x", "--weight", "count")
+    command(*FIT, *columns)
+    table[table["count"] > 0].to_csv("t.csv", index=False)
+    command(*FIT[:-1], "dropped.st", *columns)
+    one, other = (load(here / name).predict(table[["x"]]) for name in ("m.st", "dropped.st"))
+    np.testing.assert_array_equal(one, other)
+    table.loc[table["count"] == 2, target] = None
+    table.to_csv("t.csv", index=False)
+    with pytest.raises(ValueError, match=f"'{target}' (holds|has) "):
+        command(*FIT, *columns)
+
+
+@pytest.mark.usefixtures("here")
+def test_info_tells_of_groups(capsys):
+    command(*FIT, "-t", "price", "--feature", "x", "--groups", "patient")
+    command("info", "m.st")
+    assert "groups      10, each left out as a whole" in capsys.readouterr().out
+    command(*FIT, "-t", "price", "--feature", "x")
+    command("info", "m.st")
+    assert "left out as a whole" not in capsys.readouterr().out
