@@ -30,12 +30,12 @@ def failing(trials: Trials, plan: Plan) -> Iterator[Injection]:
                 yield Injection("failing call", case.name, 2 * call + k, run)
 
 
-def fail_at(trials: Trials, case: Case, call: int, k: int) -> Judged:
+def fail_at(trials: Trials, case: Case, call: int, k: int, *, again: bool = True) -> Judged:
     """Let the n-th call of a command fail, with the k-th kind of error."""
     error, onward = ERRORS[k]
     trials.prepare(case)
     fault = Fault(str(trials.folder), nth=call, error=error, onward=onward)
-    return trials.judge(case, trials.run(case, fault=fault), killed=False)
+    return trials.judge(case, trials.run(case, fault=fault), killed=False, again=again)
 
 
 def full_disk(trials: Trials, plan: Plan) -> Iterator[Injection]:

@@ -45,11 +45,12 @@ def at_calls(trials: Trials, plan: Plan) -> Iterator[Injection]:
             yield Injection("kill at a call", case.name, 3 * call + (call + plan.seed) % 3, run)
 
 
-def at_call(trials: Trials, case: Case, call: int, sent: int) -> Judged:
+def at_call(trials: Trials, case: Case, call: int, sent: int, *, again: bool = True) -> Judged:
     """End a command just before its n-th call on files."""
     trials.prepare(case)
     ended = trials.run(case, fault=Fault(str(trials.folder), nth=call, signal=sent))
-    return trials.judge(case, ended, killed=True, by_kill=sent == signal.SIGKILL)
+    silent = sent == signal.SIGKILL
+    return trials.judge(case, ended, killed=True, by_kill=silent, again=again)
 
 
 def at_starts(trials: Trials, plan: Plan) -> Iterator[Injection]:

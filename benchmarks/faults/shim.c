@@ -22,8 +22,8 @@ static char home[PATH_MAX];
 static int watched, error_number, signal_number, for_good;
 static long wanted, seen;
 
-/* Watch calls below `folder`: the `nth` one fails with `error`, all later ones too where that is
-   `onward`, or meets the signal `ending` just before it is carried out. 0 counts only. */
+/* Watch calls below `folder`: the `nth` one fails with `error`, all later writes and opens
+   too where that is `onward`, or meets the signal `ending` just before it is carried out. 0 counts only. */
 void fault_arm(const char *folder, int calls, long nth, int error, int ending, int onward) {
     snprintf(home, sizeof home, "%s/", folder);
     error_number = error;
@@ -55,13 +55,15 @@ static int is_open_there(int descriptor) {
     ssize_t length = readlink(name, path, sizeof path - 1);
     if (length < 0) return 0;
     path[length] = 0;
-    return lies_there(path);
+    return path[0] == '/' && lies_there(path); /* pipes have no path */
 }
 
 static int fails(int call) {
     if (!(watched & call)) return 0;
     long number = __sync_add_and_fetch(&seen, 1);
-    int due = number == wanted || (for_good && wanted && number > wanted);
+    /* On a full disk names can still be changed. */
+    int later = for_good && wanted && number > wanted && (call & (WRITE | OPEN));
+    int due = number == wanted || later;
     if (!due) return 0;
     if (signal_number) {
         kill(getpid(), signal_number);
@@ -106,6 +108,15 @@ int rename(const char *from, const char *to) {
 
 int renameat(int from_folder, const char *from, int folder, const char *to) {
     return WATCHED(RENAME, lies_there(to)) ? -1 : REAL(renameat)(from_folder, from, folder, to);
+}
+
+int link(const char *from, const char *to) {
+    return WATCHED(RENAME, lies_there(to)) ? -1 : REAL(link)(from, to);
+}
+
+int linkat(int from_folder, const char *from, int folder, const char *to, int flags) {
+    if (WATCHED(RENAME, lies_there(to))) return -1;
+    return REAL(linkat)(from_folder, from, folder, to, flags);
 }
 
 int mkdir(const char *path, mode_t mode) {

@@ -25,8 +25,8 @@ _SOURCE = Path(__file__).with_name("shim.c")
 class Fault:
     """The `nth` of some `calls` on files below `folder` fails with an `error`, or sees a `signal`.
 
-    Where it is `onward`, so do all later ones, as on a disk that is full. The 0-th never comes: the
-    calls are only counted.
+    Where it is `onward`, so do all later writes and opens, as on a full disk. The 0-th never
+    comes: the calls are only counted.
     """
 
     folder: str
@@ -86,7 +86,7 @@ class _Replaced:
         def called(*given: Any, **named: Any) -> Any:
             reads = call == OPEN and not set("wax+") & set(str([*given, *named.values()][1:2]))
             if self._fault.calls & call and not reads and self._lies_there(given[place]):
-                self._count()
+                self._count(call)
             return function(*given, **named)
 
         return called
@@ -96,10 +96,11 @@ class _Replaced:
             path = Path(f"/proc/self/fd/{path}").readlink()
         return Path(path).absolute().is_relative_to(self._fault.folder)
 
-    def _count(self) -> None:
+    def _count(self, call: int) -> None:
         self._seen += 1
         fault = self._fault
-        if not fault.nth or self._seen < fault.nth or (self._seen > fault.nth and not fault.onward):
+        later = fault.onward and 0 < fault.nth < self._seen and call & (WRITE | OPEN)
+        if self._seen != fault.nth and not later:
             return
         if fault.signal:
             os.kill(os.getpid(), fault.signal)

@@ -71,14 +71,17 @@ class Trials:
         paths = [self.folder / name for name in case.outputs]
         return {path.name: path.read_bytes() for path in paths if path.exists()}
 
-    def judge(self, case: Case, ended: Ended, *, killed: bool, by_kill: bool = False) -> Judged:
-        """Tell what became of a fault: from the files, the words, and another run.
+    def judge(
+        self, case: Case, ended: Ended, *, killed: bool, by_kill: bool = False, again: bool = True
+    ) -> Judged:
+        """Tell what became of a fault: from the files, the words, and another run if `again`.
 
-        A command that was `killed` may have ended before; one that nobody can hear (`by_kill`)
-        may leave hidden files, which the next one does not mind.
+        A command that was `killed` may have ended before. One that could not even hear of it
+        (`by_kill`) may leave hidden files, and where it has several outputs some new and some old
+        ones beside them; the next run does not mind.
         """
         first = self._seen(case, ended, killed=killed, by_kill=by_kill)
-        if first.outcome not in {"right", "refused"}:
+        if not again or first.outcome not in {"right", "refused"}:
             return first
         again = self.run(case)
         if again.status != 0 or self.outputs(case) != self.right(case)[0]:
@@ -93,7 +96,7 @@ class Trials:
         kinds = self._kinds(case)
         if "torn" in kinds.values() or not self._inputs_stand(case):
             return Judged("lost", str(kinds))
-        if len(set(kinds.values())) > 1:
+        if len(set(kinds.values())) > 1 and not (by_kill and self._hidden()):
             return Judged("wrong", f"old beside new: {kinds}")
         left = self._left(case, by_kill=by_kill)
         if left:
@@ -118,7 +121,12 @@ class Trials:
         """Return what lies there that nobody was told of."""
         known = {*case.inputs, *case.outputs} | ({case.checkpoint} if case.checkpoint else set())
         found = [path.name for path in self.folder.iterdir() if path.name not in known]
-        return [name for name in found if not (by_kill and name.endswith(".partial"))]
+        return [name for name in found if not (by_kill and name in self._hidden())]
+
+    def _hidden(self) -> list[str]:
+        """Return the files that tell of a command which nobody let end."""
+        names = [path.name for path in self.folder.glob(".*")]
+        return [name for name in names if name.endswith((".partial", ".replaced"))]
 
 
 def _by_status(ended: Ended, kinds: set[str], *, killed: bool) -> Judged:
