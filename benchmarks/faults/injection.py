@@ -42,14 +42,14 @@ class Plan:
         name = int.from_bytes(f"{kind}/{case}".encode()[:48].ljust(48), "big")
         return np.random.default_rng([name, number])
 
-    def chosen(self, n: int, last: int = 24) -> list[int]:
+    def chosen(self, n: int) -> list[int]:
         """Choose among the numbers 1 to n: all if that is no more than `times`, else some.
 
-        The last ones are always there: files take their names at the end.
+        Half of them are the last ones: files take their names at the end.
         """
         if n <= self.times:
             return list(range(1, n + 1))
-        ends = range(max(1, n - last + 1), n + 1)
+        ends = range(n - self.times // 2 + 1, n + 1)
         rng = np.random.default_rng([self.seed, n])
-        others = rng.permutation(range(1, ends[0]))[: max(0, self.times - len(ends))]
-        return sorted({*ends, *others.tolist()})[-max(self.times, 1) :]
+        others = rng.permutation(n - len(ends))[: self.times - len(ends)] + 1
+        return sorted([*ends, *others.tolist()])

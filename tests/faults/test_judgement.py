@@ -100,11 +100,12 @@ def test_results_are_kept_and_make_one_table(tmp_path):
     assert not Counts.total(totals(store).values()).is_clean
 
 
-def test_few_of_many_calls_are_chosen_and_the_last_always():
+def test_of_many_calls_some_are_chosen_and_the_last_always():
     assert Plan(10).chosen(4) == [1, 2, 3, 4]
     chosen = Plan(30).chosen(500)
-    assert len(chosen) == 30
-    assert chosen[-24:] == list(range(477, 501))
+    assert len(set(chosen)) == 30
+    assert min(chosen) >= 1
+    assert chosen[-15:] == list(range(486, 501))
     assert Plan(30, seed=1).chosen(500) != chosen
 
 
