@@ -56,9 +56,13 @@ def is_slow(item):
 # Before pytest deselects by marks.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    begun = set()
     for item in items:
-        if is_slow(item):
+        function = (item.path, item.originalname) if item.get_closest_marker("one_quick") else None
+        if is_slow(item) or function in begun:
             item.add_marker(pytest.mark.slow)
+        elif function:
+            begun.add(function)
         if item.get_closest_marker("torch") and not HAS_TORCH:
             item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
         elif item.get_closest_marker("jax") and not HAS_JAX:

@@ -56,6 +56,7 @@ def test_generators_of_results_that_overlap_leave_nothing_behind(monkeypatch):
     assert list(other) == list(range(1, 9))
 
 
+@pytest.mark.slow
 def test_many_threads_with_limits_in_each_other_and_errors():
     def nested(k):
         with engine.calm(10), one_blas_thread:

@@ -69,6 +69,7 @@ def test_over_all_signs_it_is_the_jackknife_exactly(L, weighted, all_patterns):
         np.testing.assert_allclose(actual[0], expected, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(("n", "s"), [(200, None), (200, S), (10, None), (10, S[:10])])
 def test_it_agrees_with_the_jackknife_as_chance_allows(n, s):
     """Relative errors of h Σ hᵀ have a standard deviation of √(2/B) at most; over 200 seeds.
@@ -100,6 +101,7 @@ def test_a_common_factor_of_the_weights_is_one_of_the_strength():
     np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-15)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 250))
 def test_chunk_size_does_not_matter(chunk_size):
     np.testing.assert_allclose(

@@ -42,6 +42,7 @@ def ranked(t, counts, rank):
     return met[rank - 1] if rank <= len(met) else math.inf
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("level", LEVELS)
 @given(scores, st.data())
 def test_conformal_scores_have_the_rank_of_exact_arithmetic(level, t, data):
@@ -60,6 +61,7 @@ def test_ranks_do_not_suffer_from_rounding():
             assert known.conformal(percent / 100) == expected
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("level", LEVELS)
 @given(scores)
 def test_estimated_scores_lie_between_those_of_the_next_ranks(level, t):
@@ -125,6 +127,7 @@ def test_rows_without_any_weight_give_no_guarantee():
         assert known.symmetric(0.5, 0) == math.inf
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(("power", "level"), [(0, 0.9), (0.5, 0.9), (1, 0.8)])
 def test_weighted_rows_cover_as_often_as_their_effective_number_says(power, level):
     """Weights say nothing of scores here: coverage is that of n_eff rows, within 1.5 points."""
@@ -162,6 +165,7 @@ def test_conformal_intervals_cover_as_often_as_theory_says(n, level):
     )
 
 
+@pytest.mark.slow
 def test_each_tail_of_conformal_intervals_keeps_its_own_share():
     """Skewed scores: at most 10 % miss on either side, within a binomial bound of 1e-4."""
     rng = np.random.default_rng(0)

@@ -84,6 +84,7 @@ def test_conformal_ends_have_the_rank_of_exact_arithmetic(level, e, data):
     assert low == -upper_end(-signed(e), counts, rank)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("level", LEVELS)
 @given(errors)
 def test_estimated_ends_lie_between_those_of_the_next_ranks(level, e):
@@ -138,6 +139,7 @@ def test_bins_and_rows_count_weights_alike(n, seed):
             assert binned_one == math.inf
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("level", LEVELS)
 @given(st.integers(2, 200), st.integers(0, 1000))
 def test_bins_err_outwards_and_by_little(level, n, seed):
@@ -151,6 +153,7 @@ def test_bins_err_outwards_and_by_little(level, n, seed):
         assert end == exact or end - exact <= 0.0026 * abs(exact) + 1e-4
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scores", [kept, binned])
 @given(errors, st.lists(st.floats(0, 0.99), min_size=2, max_size=5))

@@ -57,6 +57,7 @@ class KilledError(Exception):
     pass
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("after", range(0, 24, 5))
 def test_sums_go_on_where_they_were_ended(tmp_path, monkeypatch, after):
     monkeypatch.setattr(checkpoint, "_PATIENCE", 0.0)
@@ -184,6 +185,7 @@ def _one_more(content, name):
     return changed + content[start + 1 :]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     "damage", ["cut", "changed", "renamed", "text", "count", "rows", "job", "seed"]
 )

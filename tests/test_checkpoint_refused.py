@@ -55,6 +55,7 @@ NUMBERS = [
 ]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("options", NUMBERS, ids=str)
 def test_a_refused_parameter_does_not_block_the_corrected_fit(rows, tmp_path, options):
     given = {"n_neurons": 4, "noise": "squared", "random_state": 0}

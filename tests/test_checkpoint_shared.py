@@ -227,6 +227,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_the_lock_ends_with_its_process_whatever_the_children_do(tmp_path):
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)

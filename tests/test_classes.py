@@ -86,6 +86,7 @@ def test_decisions_give_the_labels_back(kind, number):
     assert decided.dtype == (np.int64 if kind == "floats" else y.dtype)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("labels", [[0, 1], [0, 1, 7], [False, True], [0.0, 4.0]], ids=str)
 def test_labels_come_back_in_the_library_of_the_decisions(xp, labels):
     y = np.array(labels)[np.arange(12) % len(labels)]

@@ -45,6 +45,7 @@ def test_groups_are_held_out_as_a_whole():
     np.testing.assert_allclose(scores(fitted(groups=groups)).t, np.sort(found), rtol=1e-6)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_the_order_of_rows_does_not_matter(symmetric):
     expected = fitted(symmetric=symmetric).predict_interval(NEW, [0.5, 0.9, 0.99])
@@ -53,6 +54,7 @@ def test_the_order_of_rows_does_not_matter(symmetric):
     np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(("scale", "shift"), [(3.0, 7.0), (-2e4, 1e5)])
 def test_scores_know_no_unit_of_y(symmetric, scale, shift):
@@ -109,6 +111,7 @@ def test_there_is_one_warning_at_most(y):
     assert len(told) == 1
 
 
+@pytest.mark.slow
 def test_a_scan_of_few_rows_has_the_same_scores(tmp_path):
     np.savetxt(
         tmp_path / "rows.csv",

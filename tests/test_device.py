@@ -37,6 +37,7 @@ def pair(name, where, **more):
     ]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("where", DEVICES)
 @pytest.mark.parametrize("name", KINDS)
 def test_the_model_is_the_same(where, name):

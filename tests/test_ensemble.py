@@ -198,6 +198,7 @@ def test_labels_leave_whole_groups_out():
     assert np.std(by_group) > 3 * np.std(by_row)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("labels", [None, LABELS], ids=["single rows", "groups"])
 def test_every_library_gives_the_same(xp, labels):
     expected = fitted(X, Y, S, labels)

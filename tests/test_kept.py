@@ -58,6 +58,7 @@ def test_other_errors_and_hopeless_lacks_are_not_swallowed():
         engine.total(ArrayRows(X, X, None, 600), broken)
 
 
+@pytest.mark.slow
 def test_predictions_are_halved_as_well():
     seen = []
 

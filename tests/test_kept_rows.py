@@ -59,6 +59,7 @@ def test_strengths_that_are_chosen_take_no_more_of_them():
     same(never, kept)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     "X",
     [
@@ -85,6 +86,7 @@ def peak(model, working_memory):
     return found
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("alpha", [1.0, "gcv"])
 def test_nothing_is_kept_for_a_single_pass(alpha):
     model = ELMRegressor(100, alpha=alpha, random_state=0)
@@ -105,6 +107,7 @@ def test_a_second_pass_is_worth_the_memory(model):
     assert peak(model, 1024) - peak(model, 0) > 16e6
 
 
+@pytest.mark.slow
 def test_two_passes_keep_all_or_nothing():
     exact, fast = (ELMIntervalRegressor(100, mode=mode, **OPTIONS) for mode in ("exact", "fast"))
     assert peak(exact, 16) - peak(exact, 0) > 8e6

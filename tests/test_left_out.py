@@ -50,6 +50,7 @@ def refitted(model, y, s, taken):
     return decisions * c_std + c_mean
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
 @pytest.mark.parametrize(("n_neurons", "alpha"), [(12, 0.3), (30, "loo"), (30, "gcv"), (70, 2.0)])
 def test_decisions_are_those_of_refits_without_the_row(y, n_neurons, alpha):

@@ -76,6 +76,7 @@ def weights(request, n):
     return S_ALL[:n] if request.param else None
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("labels", [np.arange(60), TRIPLES], ids=["single rows", "groups"])
 @pytest.mark.parametrize("gamma", [1e-3, 0.5, 30.0])
 def test_errors_of_rows_left_out_equal_refitting(n, weights, labels, gamma):
@@ -113,6 +114,7 @@ def largest_of_the_best(grid, scores):
     return grid[scores <= np.min(scores) * (1 + 1e-6)].max()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("labels", [np.arange(60), TRIPLES], ids=["single rows", "groups"])
 def test_chosen_strength_equals_brute_force(n, weights, labels):
     H, y = H_ALL[:n], Y_ALL[:n]

@@ -113,6 +113,7 @@ def test_pinball_agrees_with_scoringrules(shape):
     assert two == pytest.approx(np.mean(by_quantile), rel=1e-12)
 
 
+@pytest.mark.slow
 @given(data=data(outputs=(None,)), weights=st.lists(st.integers(1, 9), min_size=12, max_size=12))
 def test_coverage_and_width_agree_with_loops(data, weights):
     y, interval = data

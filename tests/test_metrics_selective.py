@@ -111,6 +111,7 @@ def test_aurc_is_the_mean_risk_at_which_rows_are_answered(rows):
     assert metrics.risk_coverage_curve(y, p, c, sample_weight=w).area == area
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     "right", [(1, 1, 1, 1), (1, 1, 1, 0), (1, 1, 0, 0), (1, 0, 0, 0), (0,) * 4]
 )

@@ -171,6 +171,7 @@ def test_what_is_shared_stays_shared(saved):
     assert np.shares_memory(layer.noise_coef_, layer._noise.layer.coef)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     "make",
     [
@@ -320,6 +321,7 @@ def test_a_model_that_does_not_work_is_not_saved(tmp_path):
         model.save(tmp_path / "model")
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("names", [("layer", "stack"), ("stack", "layer"), ("default", "wild")])
 def test_models_that_were_fitted_before_on_something_else(names, tmp_path):
     """Attributes of the fit before may be left, of other features."""

@@ -234,6 +234,7 @@ ATTRIBUTES = [
 ]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_nothing_but_attributes_of_models_is_set(originals, name, tmp_path):
     for value in ("x", {"array": "one", "shape": []}):
@@ -249,6 +250,7 @@ NULLABLE = {"_grown", "_held_out", "_declared", "probability_", "_thresholds"}
 NUMBERS = {"_seed", "alpha_", "noise_alpha_", "mode_error_"}
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("value", [None, 1, "x", {"tuple": []}, {"array": "a0", "shape": [1]}])
 @pytest.mark.parametrize("name", ["refreshed", "max_error of three"])
 def test_no_attribute_is_of_another_type(originals, name, value, tmp_path):

@@ -30,6 +30,7 @@ WAYS = {
 }
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["layer", "names of features", "default", "refreshed", "promise"])
 def test_models_can_be_pickled_and_copied(name, way):

@@ -34,6 +34,7 @@ def test_a_model_of_a_release_predicts_as_it_did(path):
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("path", FILES, ids=named)
 def test_a_model_of_a_release_can_be_saved_again(path, tmp_path):
     again = load(path).save(tmp_path / "again")
@@ -49,6 +50,7 @@ def test_every_release_has_models_of_all_kinds():
         assert all(path.stat().st_size < 30_000 for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_the_script_makes_what_is_there():
     folder = FOLDER / __version__
     assert {path.stem for path in folder.iterdir()} == make.models().keys()

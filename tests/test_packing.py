@@ -72,6 +72,7 @@ def test_text_comes_back(array):
     assert found.dtype == array.dtype.newbyteorder("<")
 
 
+@pytest.mark.slow
 @given(st.lists(st.text()))
 def test_objects_that_are_text_come_back(words):
     array = np.array(words, dtype=object)

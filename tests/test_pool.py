@@ -64,6 +64,7 @@ def chosen_rows(pool, size):
     return {tuple(row) for row in sample.rows.X}, sample
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("labels", [None, LABELS], ids=["single rows", "groups"])
 @given(st.permutations(range(N)), st.integers(1, N + 10))
 def test_judged_rows_depend_on_the_rows_and_not_on_their_order(labels, order, size):

@@ -191,6 +191,7 @@ def test_repeated_rows_equal_weights(symmetric):
         np.testing.assert_allclose(mine.cumulated[ends], theirs.cumulated)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_every_library_gives_the_same(xp, symmetric):
     expected = fitted(X, Y, symmetric=symmetric, alpha=1.0)

@@ -45,6 +45,7 @@ def test_derivatives_are_those_of_the_loss(k, shift):
     np.testing.assert_allclose(hessian, bends, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("seed", range(8))
 def test_no_other_numbers_are_more_likely(seed):
     """A search without derivatives, from several places, finds nothing better."""
@@ -138,6 +139,7 @@ def test_the_library_and_the_dtype_stay(xp, dtype):
     np.testing.assert_allclose(to_numpy(p), found(decisions), rtol=tolerance)
 
 
+@pytest.mark.slow
 def test_very_many_decisions_are_known_from_some():
     """Two million decisions of 100 classes; the truth is softmax with slope 4."""
     rng = np.random.default_rng(3)

@@ -9,6 +9,7 @@ from elmband._arrays import to_numpy
 RNG = np.random.default_rng(0)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("columns", [3, 70, 131])
 @pytest.mark.parametrize("rows", [1, 50, 512, 5000])
 def test_squares_are_those_of_float64(xp, rows, columns):

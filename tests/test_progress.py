@@ -191,6 +191,7 @@ def terminal(monkeypatch):
     return text
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(("kind", "method", "options"), [*ANSWERS, *JUDGED])
 def test_answers_to_a_scan_show_how_far_they_are(terminal, kind, method, options):
     getattr(copy(FITTED[kind]), method)(rows_for(kind, method), **options)

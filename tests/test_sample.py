@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ def test_order_and_chunks_do_not_matter(order, cut):
     np.testing.assert_array_equal(merged.rows, whole.rows)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 4), min_size=500, max_size=500))
 def test_repeated_rows_count_once(counts):
     repeated = sample_rows(np.repeat(ROWS, counts, axis=0), 20, seed=7)

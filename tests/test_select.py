@@ -212,6 +212,7 @@ def few_matter(seed, n):
     return H, (H[:, MATTER] @ [3.0, -2, 2, 3, -2] + 0.5 * rng.standard_normal(n))[:, None]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("select", [op_elm, trop_elm])
 def test_few_neurons_are_found_where_few_matter_and_beat_all(select):
     counts, ratios = [], []
@@ -299,6 +300,7 @@ def test_constant_and_duplicate_neurons_are_not_chosen_for_anything():
     np.testing.assert_allclose(errors[L:], errors[L - 1])
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("n", [1, 2, 5, 20, 25])
 @pytest.mark.parametrize("target", ["noise", "constant", "zero"])
 def test_few_rows_and_constant_targets_leave_a_valid_choice(n, target):

@@ -90,6 +90,7 @@ def test_past_its_end_box_cox_is_zero_or_infinite():
     assert np.isposinf(BoxCox((-2.0,), (0.0,)).inverse(T)[2, 0])
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("data", [SKEWED, np.exp(SKEWED), 1 / SKEWED, np.sqrt(SKEWED)])
 def test_box_cox_finds_the_shape_that_scipy_finds(data):
     transform = BoxCox.fit(data)

@@ -118,6 +118,7 @@ def test_turned_rows_are_the_product_with_or_without_it(monkeypatch):
     np.testing.assert_allclose(turned(H, F), expected, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_threads_multiply_at_the_same_time():
     """The interpreter's lock is free meanwhile: another thread counts on."""
     T, F = RNG.standard_normal((4000, 1500)), np.triu(RNG.standard_normal((1500, 1500)))

@@ -56,6 +56,7 @@ def _check_probabilities(name, seeds, factor=1.0):
     assert surplus < factor * LESS_SURE.get(name, CONFIDENCE_TOLERANCE[n])
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("name", QUICK)
 def test_probabilities_of_a_few_draws_are_about_frequencies(name):
     """Thrice the tolerances: the mean of two fits varies 2.5 times as much as that of twelve."""
@@ -87,6 +88,7 @@ def _check_answers(name, seeds, factor=1.0):
     assert few or wrong / answered < ASKED + factor * tolerance
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("name", QUICK)
 def test_answers_of_a_few_draws_are_about_as_right_as_asked_for(name):
     _check_answers(name, range(FEW), 2.0)

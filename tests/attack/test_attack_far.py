@@ -24,6 +24,7 @@ def _raised(y, scale):
     return np.exp(y) if scale != "plain" else y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "shift", "seed"), MARKS)
 def test_a_mark_of_two_rows_in_10000_gives_no_absurd_mean(scale, shift, seed):
     """The targets of marked rows are like others, or moved by four standard deviations."""
@@ -77,6 +78,7 @@ def _new_towns(seed, known):
     return picp(old_truth, at_old), picp(new_truth, at_new), width
 
 
+@pytest.mark.slow
 def test_new_levels_are_covered_as_rare_ones_are():
     """Of 200 towns in 600 rows most have no feature, so a new town is one of the others.
 
@@ -87,6 +89,7 @@ def test_new_levels_are_covered_as_rare_ones_are():
     assert 0.83 < new < 0.97
 
 
+@pytest.mark.slow
 def test_a_new_level_beside_frequent_ones_is_less_certain_than_they_are():
     """Nothing tells the effect of a ninth town; the spread of eight would, were it used.
 
@@ -98,6 +101,7 @@ def test_a_new_level_beside_frequent_ones_is_less_certain_than_they_are():
     assert width > 1.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [10.0, 1e3, 1e6, 1e12])
 def test_far_rows_are_uncertain(distance):
     """The target is between -1 and 1 along the first input: no line leads out of it."""
@@ -112,6 +116,7 @@ def test_far_rows_are_uncertain(distance):
         assert (np.diff(interval) > 2 * np.median(np.diff(model.predict_interval(X, 0.9)))).all()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("distance", [1e100, 1e300])
 def test_rows_at_the_end_of_numbers_have_a_mean_and_an_interval_that_holds_it(distance):
     X, y = plain(np.random.default_rng(0), 300)

@@ -74,6 +74,7 @@ def bound_complaints(kind, found):
     return complaints
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("name", QUICK)
 def test_a_few_draws_are_covered_about_as_they_should(name):
     kind = KINDS[name]

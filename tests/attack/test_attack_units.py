@@ -27,11 +27,13 @@ def assert_close(actual, expected):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=atol)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("scale", SCALES)
 def test_intervals_follow_targets(expected, scale):
     assert_close(_model().fit(X, scale * Y).predict_interval(NEW, 0.9) / scale, expected)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("scale", SCALES)
 def test_units_of_inputs_change_nothing(expected, scale):
     assert_close(_model().fit(scale * X, Y).predict_interval(scale * NEW, 0.9), expected)
@@ -42,6 +44,7 @@ def test_columns_may_have_units_of_their_own(expected):
     assert_close(_model().fit(units * X, Y).predict_interval(units * NEW, 0.9), expected)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("scale", SCALES)
 def test_units_of_inputs_do_not_change_probabilities(scale):
     label = Y > 0.3

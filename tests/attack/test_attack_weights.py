@@ -22,6 +22,7 @@ def _fitted(seed, X, y, **rows):
     return ELMIntervalRegressor(random_state=seed).fit(X, y, **rows)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("weight", [1e-12, 1e-3, 0.1, 1.1, 7.0, 1e3, 1e12])
 def test_a_weight_for_all_rows_changes_nothing(weight):
     """Bounds agree to a thousandth of a width: choices of strengths see rounding."""
@@ -49,6 +50,7 @@ def _random_weights(name, seeds):
         yield picp(truth, model.predict_interval(new, 0.9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_random_weights_leave_coverage_about_as_it_is(name):
     """Half of the rows count, so that coverage of a fit varies by 3 points."""
@@ -104,6 +106,7 @@ def test_new_groups_are_covered():
     assert np.mean(list(_new_groups(range(24)))) == pytest.approx(0.9, abs=0.04)
 
 
+@pytest.mark.slow
 def test_the_attack_by_groups_is_one():
     """Rows alike within groups, left out one by one, flatter their model: else nothing is shown."""
     assert np.mean(list(_new_groups(range(2), told=False))) < 0.75

@@ -39,6 +39,7 @@ def lazy(*arrays):
     return [da.from_array(a, chunks=(700, *a.shape[1:])) for a in arrays]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.usefixtures("never_fetched")
 def test_classes_of_any_kind_are_found_where_they_are(rows, model, kind, tmp_path):
@@ -101,6 +102,7 @@ def test_several_labels_a_row(rows):
     assert (found.predict(lazy(X)[0]).compute() == expected.predict(X)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("never_fetched")
 def test_a_classifier_that_abstains_learns_and_is_judged_there(rows):
     X, y = rows

@@ -65,6 +65,7 @@ def test_what_several_partitions_need_is_made_once():
     assert len(made) == 1
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("n", [1, 7, 64, 65, 1000])
 def test_tasks_are_bounded_and_none_is_left_out(n):
     rows, work = cluster_rows(*ones((2,) * n))

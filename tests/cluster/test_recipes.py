@@ -92,12 +92,14 @@ def check(executor, files, rows, published, assert_same):
     assert str(evaluation) == str(found.evaluate(X, y))
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("never_fetched")
 def test_tasks_of_ray_read_the_files(on_ray, files, rows, published, assert_same):
     check(on_ray, files, rows, published, assert_same)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.usefixtures("never_fetched")
 def test_jobs_of_spark_read_the_files(on_spark, files, rows, published, assert_same):

@@ -34,6 +34,7 @@ def arrays(rows, lengths):
     return da.from_array(X, chunks=(lengths, 2)), da.from_array(y, chunks=(lengths,))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("lengths", PARTITIONS.values(), ids=PARTITIONS)
 @pytest.mark.usefixtures("never_fetched")
 def test_partitions_do_not_change_the_published_model(rows, published, lengths, assert_same):
@@ -42,6 +43,7 @@ def test_partitions_do_not_change_the_published_model(rows, published, lengths, 
     assert_same(found, clone(published).fit(X, y), X)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("never_fetched")
 def test_partitions_do_not_change_the_default_model(rows, assert_same):
     X, y = few = rows[0][:300], rows[1][:300]

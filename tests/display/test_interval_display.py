@@ -108,6 +108,7 @@ def test_plot_can_be_repeated_elsewhere(data):
     assert display.ax_.get_legend() is None
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("n_samples", [1, 2, 20_000])
 def test_few_and_many_rows_can_be_saved(n_samples, tmp_path):
     data = make_heteroscedastic(n_samples, random_state=0)

@@ -102,6 +102,7 @@ def test_the_only_feature_is_the_axis_and_bounds_are_optional():
     assert display.ax_.get_ylabel() == "variance, in squared units of delay"
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_features_have_names(frame):
     columns = {"age": X[:, 0], "size": X[:, 1]}

@@ -57,6 +57,7 @@ def test_counts_add_up(encoder):
     assert whole.rows_beyond >= 30
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", ["normal", "lognormal", "integers"])
 def test_rows_of_the_same_kind_are_seldom_called_new(kind):
     """At most one table in 100: skewed numbers leave their range by more than others do."""

@@ -21,6 +21,7 @@ def names(table, **parameters):
     return TableEncoder(**parameters).fit(table).get_feature_names_out().tolist()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("n_rows", "least"),
     [(4, 2), (20, 2), (21, 3), (49, 5), (50, 5), (5000, 5), (5001, 6), (3_000_000, 3000)],
@@ -180,6 +181,7 @@ def test_names_of_features_are_all_different():
     ]
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(random):
     table = mixed(150)

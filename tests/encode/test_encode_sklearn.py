@@ -20,6 +20,7 @@ from elmband import ELMIntervalRegressor
 from elmband.encode import TableEncoder
 
 
+@pytest.mark.one_quick
 @parametrize_with_checks([TableEncoder()])
 def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)

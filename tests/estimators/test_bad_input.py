@@ -87,6 +87,7 @@ def test_bad_parameters(options, sentence):
         ELMIntervalRegressor(**options).fit(X, Y)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("level", "sentence"),
     [
@@ -132,6 +133,7 @@ def test_predict_before_fit():
         ELMIntervalRegressor().predict_interval(X)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 def test_constant_targets_are_said_and_repeated(estimator):
     with pytest.warns(UserWarning, match=r"y is constant \(3\)"):

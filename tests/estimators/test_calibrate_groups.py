@@ -57,6 +57,7 @@ def test_groups_of_one_row_are_rows(fitted):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_rows_of_new_groups_are_covered(symmetric):
     """Offsets of groups of 1 to 12 rows: 3,000 sets of 19 groups, four standard errors.

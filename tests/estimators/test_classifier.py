@@ -132,6 +132,7 @@ def test_an_unfitted_model_says_so(tmp_path):
     assert not hasattr(model, "classes_")
 
 
+@pytest.mark.slow
 def test_scikit_learn_works_around_it():
     pipeline = make_pipeline(MinMaxScaler(), ELMClassifier(20, random_state=0)).fit(X, MANY)
     alone = ELMClassifier(20, random_state=0).fit(X, MANY)

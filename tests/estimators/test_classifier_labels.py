@@ -50,6 +50,7 @@ def given(kind, y):
     return y
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_may_be_of_any_kind(kind):
     labels = KINDS[kind]
@@ -61,6 +62,7 @@ def test_labels_may_be_of_any_kind(kind):
     np.testing.assert_array_equal(model.predict_proba(NEW), plain.predict_proba(NEW))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     "several",
     [

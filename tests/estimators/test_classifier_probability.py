@@ -139,6 +139,7 @@ def test_the_label_is_the_most_probable_class(seed, classes, alpha):
     np.testing.assert_array_equal(p.argmax(axis=1)[clear], label[clear])
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("options", [{"n_neurons": 20}, {"n_neurons": 150}, {}], ids=str)
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
 def test_a_weight_is_a_number_of_rows(options, alpha):

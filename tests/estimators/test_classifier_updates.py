@@ -90,6 +90,7 @@ def test_one_class_may_come_alone_later():
     assert model.predict_proba(NEW)[:, 1].mean() > before + 0.1
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("name", TARGETS)
 def test_merged_models_are_one_model_of_all_rows(name):
     y, part, rest = TARGETS[name], PARTS[0], slice(400, N)
@@ -147,6 +148,7 @@ def test_fit_forgets_what_was_before():
     same(model, layer().fit(X, MANY))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

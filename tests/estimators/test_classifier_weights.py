@@ -63,6 +63,7 @@ def test_a_weight_of_a_class_is_that_of_its_rows(mode, s):
         np.testing.assert_allclose(weighed.predict_proba(NEW), p, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("mode", MODES)
 def test_a_row_that_is_there_twice_weighs_twice(mode):
     """Also where its class weighs more or less: both are left out at a time."""
@@ -75,6 +76,7 @@ def test_a_row_that_is_there_twice_weighs_twice(mode):
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("mode", ["loo", "gcv", "trop-elm", "auto"])
 def test_balanced_weights_are_those_of_scikit_learn(mode):
     weights = compute_class_weight("balanced", classes=np.unique(MANY), y=MANY)

@@ -36,6 +36,7 @@ def test_coverage_is_right_where_noise_is_small_and_where_it_is_large(large):
     np.testing.assert_allclose(covered.coverage, 0.9, atol=0.04)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
 def test_coverage_is_right_for_another_shape_of_noise(level):
     """Two inputs, noise growing along one and the signal bending along the other."""
@@ -102,6 +103,7 @@ def test_per_sample_intervals_beat_a_uniform_one_where_noise_is_unequal(large):
     assert picp(TEST.y[quiet], interval) == pytest.approx(0.9, abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_where_there_is_nothing_to_learn_intervals_still_cover(seed):
     """The mean of the other rows tells a row's own target, and noise must not be learned from it.

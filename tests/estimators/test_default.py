@@ -41,12 +41,14 @@ def expected():
     return intervals(X, Y)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(("scale", "shift"), [(3.0, 7.0), (-2e4, 1e5), (1e-3, 0.0), (-1e-6, 1e-3)])
 def test_intervals_follow_the_units_of_y(expected, scale, shift):
     moved = intervals(X, scale * Y + shift)
     assert_close(np.sort((moved - shift) / scale, axis=1), expected, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e3, -0.01])
 def test_separate_tails_follow_the_units_of_y(scale):
     expected = intervals(X[:60], Y[:60], symmetric=False)
@@ -54,24 +56,28 @@ def test_separate_tails_follow_the_units_of_y(scale):
     assert_close(np.sort((moved - 5) / scale, axis=1), expected, 1e-4)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("seed", range(3))
 def test_row_order_and_chunks_do_not_matter(expected, seed):
     order = np.random.default_rng(seed).permutation(N)
     assert_close(intervals(X[order], Y[order], chunk_size=17), expected, 1e-5)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("powers", [(6, -6, 3), (-6, 6, 0)])
 def test_units_of_the_inputs_do_not_matter(expected, powers):
     units = 10.0 ** np.array(powers)
     assert_close(intervals(X * units, Y, NEW * units), expected, 1e-5)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 def test_the_mean_is_the_same_with_and_without_intervals(estimator):
     mean = ELMRegressor(random_state=1).fit(X, Y).predict(NEW)
     np.testing.assert_allclose(estimator(random_state=1).fit(X, Y).predict(NEW), mean, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [25, 40, N])
 def test_weights_are_counts_for_intervals_too(n):
     counts = np.random.default_rng(1).integers(0, 4, size=n)
@@ -111,6 +117,7 @@ def test_more_rows_than_candidates_are_compared_on(estimator):
     np.testing.assert_allclose(*means, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @TAILS
 def test_many_outputs_equal_separate_fits(symmetric):
     two = np.column_stack([Y, X[:, 0] ** 2 + np.random.default_rng(1).standard_normal(N)])
@@ -130,6 +137,7 @@ def fitted(request):
     return model(symmetric=request.param).fit(X, Y)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.001, 0.999), min_size=1, max_size=8))
 def test_quantiles_never_cross(fitted, quantiles):
     quantiles = sorted(quantiles)
@@ -214,6 +222,7 @@ def test_groups_are_left_out_together(options, seeds):
     assert together == pytest.approx(0.92, abs=0.06)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 def test_groups_of_one_row_change_no_mean(estimator):
     plain, labelled = (
@@ -223,6 +232,7 @@ def test_groups_of_one_row_change_no_mean(estimator):
     np.testing.assert_allclose(labelled, plain, rtol=1e-6)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 @pytest.mark.parametrize("n_neurons", ["auto", 10])
 def test_groups_may_be_words_and_rows_without_weight_need_none(estimator, n_neurons):
@@ -287,6 +297,7 @@ def test_calibration_with_too_few_rows_is_infinite_and_says_so():
         assert np.isfinite(fitted.calibrate(X[:9], Y[:9]).predict_interval(NEW, 0.9)).all()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("X", "y", "weight", "sentence"),
     [
@@ -332,6 +343,7 @@ def test_intervals_are_nearly_as_short_as_the_true_ones():
     assert width == pytest.approx(np.diff(TEST.interval(0.9), axis=1).mean(), rel=0.15)
 
 
+@pytest.mark.slow
 def test_intervals_are_wider_far_from_the_rows():
     """Half as far again as the rows reach; medians of 3 draws."""
     far, near = np.array([[-4.5], [4.5]]), np.linspace(-2.5, 2.5, 50)[:, None]
@@ -356,6 +368,7 @@ def test_outliers_among_new_rows_get_finite_intervals(fitted, distance):
     assert (np.diff(interval, axis=1) > inside).all()
 
 
+@pytest.mark.slow
 def test_intervals_are_wider_in_a_gap():
     """The gap is a third of the inputs wide; median of 3 draws."""
     ratios = []
@@ -441,6 +454,7 @@ def test_separate_tails_cost_little_where_noise_is_symmetric():
     assert separate < 1.03 * alike
 
 
+@pytest.mark.one_quick
 @TAILS
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 14, 15, 30])
 def test_few_rows_are_enough_and_said_to_be_few(n, symmetric):
@@ -487,6 +501,7 @@ def test_bad_numbers_of_estimators_get_a_sentence(count):
         ELMRegressor(n_estimators=count).fit(X, Y)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, "gcv"])
 def test_the_rule_for_the_strength_reaches_every_member(alpha):
     fitted = model(alpha=alpha).fit(X, Y)

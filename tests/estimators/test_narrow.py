@@ -61,6 +61,7 @@ def test_scans_stream_to_files(tmp_path):
     np.testing.assert_array_equal(np.load(path)[:, 0] > 0, MODEL.accept(GRID, max_width=1.0))
 
 
+@pytest.mark.one_quick
 def test_other_libraries_answer_in_kind(xp):
     with config_context(array_api_dispatch=True):
         model = ELMIntervalRegressor(30, random_state=0)

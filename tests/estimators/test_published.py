@@ -64,6 +64,7 @@ def test_training_and_prediction_equal_the_published_steps(options):
         np.testing.assert_allclose(getattr(parts, name), expected[name], **tolerance)
 
 
+@pytest.mark.slow
 @given(st.floats(1e-3, 1e6), st.floats(-1e6, 1e6), st.booleans())
 def test_intervals_follow_the_units_of_y(scale, shift, negative):
     scale = -scale if negative else scale
@@ -84,6 +85,7 @@ def test_row_order_and_chunk_size_do_not_matter(order, chunk_size):
     np.testing.assert_allclose(other.predict_interval(X_TEST), expected, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-6, 6), min_size=3, max_size=3))
 def test_units_of_the_inputs_do_not_matter(powers):
     units = 10.0 ** np.array(powers)
@@ -104,6 +106,7 @@ def test_weights_are_counts_for_intervals_too(options):
     )
 
 
+@pytest.mark.one_quick
 def test_many_outputs_are_independent(options):
     two = np.column_stack([Y, X[:, 0] ** 2 + RNG.standard_normal(300)])
     both = model(**options).fit(X, two)

@@ -75,6 +75,7 @@ def test_by_default_a_single_layer_on_a_scan_has_the_strength_that_gcv_chooses()
     assert exact.fit(rows).alpha_ == exact.fit(X, Y).alpha_
 
 
+@pytest.mark.slow
 def test_few_rows_are_loaded_and_give_what_arrays_give(monkeypatch):
     monkeypatch.setattr(_scans, "_KEPT_BYTES", 2**20)
     model = ELMIntervalRegressor(random_state=0)
@@ -87,6 +88,7 @@ def fitted():
     return ELMIntervalRegressor(50, random_state=0).fit(X, Y)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("end", ["parquet", "npy", "h5", "csv", "arrow"])
 def test_intervals_are_streamed_to_a_file(fitted, tmp_path, end):
     expected = np.column_stack(
@@ -189,6 +191,7 @@ def test_conformal_multipliers_from_a_scan_are_at_least_those_of_arrays():
     assert exact <= binned < 1.0026 * exact
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

@@ -45,6 +45,7 @@ def naive(model, X, y, s, positive):
     ]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("labels", ["numbers", "text"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_an_evaluation_counts_rows(labels, weighted):

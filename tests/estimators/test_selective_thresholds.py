@@ -74,6 +74,7 @@ WISHES = [
 ]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("per_class", [False, True])
 @pytest.mark.parametrize(("wish", "value"), WISHES)
 def test_as_many_rows_are_answered_as_the_limit_allows(undecided, wish, value, per_class):
@@ -131,6 +132,7 @@ def test_a_coverage_of_one_answers_every_row_however_odd(rule):
     assert model.choose(coverage=1, per_class=True).accept(FAR).all()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("parameters", [{}, {"noise": "squared"}], ids=["log", "squared"])
 def test_about_as_many_new_rows_are_answered_as_asked_for(parameters):
     shares = []
@@ -163,6 +165,7 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("asked", REQUESTS, ids=str)
 def test_to_choose_is_to_fit_with_that_request(asked):
     chosen = selective(max_error=0.2).choose(**asked)
@@ -175,6 +178,7 @@ def test_to_choose_is_to_fit_with_that_request(asked):
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [

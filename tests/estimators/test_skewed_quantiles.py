@@ -40,6 +40,7 @@ def test_every_quantile_has_its_share_of_new_targets_below_it(kind, sign):
     np.testing.assert_allclose(shares, QUANTILES, atol=0.015)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", ["loo", "conformal"])
 def test_narrow_intervals_hold_their_share_of_new_targets(kind):
     levels = [0.05, 0.1, 0.2, 0.5]
@@ -53,12 +54,14 @@ def small(request):
     return calibrated(request.param, n=200)
 
 
+@pytest.mark.one_quick
 @given(st.lists(st.one_of(st.floats(0.01, 0.99), st.just(0.5)), min_size=2, max_size=8))
 def test_quantiles_of_skewed_noise_never_cross(small, quantiles):
     values = small.predict_quantiles(NEW[:10], sorted(quantiles))
     assert (np.diff(values, axis=1) >= 0).all()
 
 
+@pytest.mark.one_quick
 @given(st.lists(st.floats(0.001, 0.97), min_size=2, max_size=6))
 def test_levels_of_skewed_noise_are_nested(small, levels):
     interval = small.predict_interval(NEW[:10], sorted(levels))

@@ -80,6 +80,7 @@ def test_pipeline_passes_the_interval_through_with_metadata_routing():
     np.testing.assert_allclose(interval[:, 1] - interval[:, 0], 2 * norm.ppf(0.95) * std)
 
 
+@pytest.mark.slow
 def test_grid_search_selects_on_an_interval_metric():
     search = GridSearchCV(
         make_pipeline(MinMaxScaler(), ELMIntervalRegressor(random_state=0)),

@@ -41,6 +41,7 @@ KINDS = {
 }
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_leaves_the_range_by_default(kind):
     make, (low, high) = KINDS[kind]
@@ -76,6 +77,7 @@ def test_a_transform_is_chosen_where_intervals_gain():
     assert np.mean(new <= auto.predict_quantiles(NEW, 0.5)) == pytest.approx(0.5, abs=0.12)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", ["shares", "plain"])
 def test_no_transform_is_chosen_where_nothing_is_skewed(kind):
     model = ELMIntervalRegressor(random_state=0).fit(X, KINDS[kind][0](X))
@@ -108,6 +110,7 @@ def test_units_do_not_matter(kind, factor):
     np.testing.assert_allclose(other, factor * one, rtol=1e-6, atol=1e-8 * factor)
 
 
+@pytest.mark.slow
 def test_without_a_transform_shifts_do_not_matter_either():
     y = prices(X)
     one, other = (
@@ -142,6 +145,7 @@ def test_the_published_model_and_single_layers_are_as_they_are():
         assert model._support is None
 
 
+@pytest.mark.slow
 def test_ranges_of_several_outputs():
     y = np.column_stack([prices(X), plain(X)])
     model = ELMIntervalRegressor(random_state=0).fit(X, y)
@@ -149,6 +153,7 @@ def test_ranges_of_several_outputs():
     assert model.predict_interval(NEW)[:, 0].min() >= 0 > model.predict_interval(NEW)[:, 1].min()
 
 
+@pytest.mark.slow
 def test_a_range_is_found_in_a_scan(tmp_path):
     y = prices(X)
     model = ELMIntervalRegressor(random_state=0).fit(scan((X, y), chunk_size=50))
@@ -158,6 +163,7 @@ def test_a_range_is_found_in_a_scan(tmp_path):
     np.testing.assert_array_equal(again.predict_interval(NEW), model.predict_interval(NEW))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e300, 1e-300])
 @pytest.mark.parametrize("of_inputs", [1.0, 1e300, 1e-300])
 def test_numbers_that_are_huge_or_tiny_are_numbers(unit, of_inputs):
@@ -168,6 +174,7 @@ def test_numbers_that_are_huge_or_tiny_are_numbers(unit, of_inputs):
     np.testing.assert_allclose(found / unit, expected, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ["auto", None, "log1p"])
 def test_rare_marks_are_no_levers(transform):
     """A mark set in 2 of 3,000 rows was 39 standard deviations away, and moved means at will."""
@@ -188,6 +195,7 @@ def test_rare_marks_are_no_levers(transform):
     assert np.isfinite(interval).all()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e18])
 def test_no_row_is_too_far_for_a_mean_that_targets_support(far):
     y = plain(X)
@@ -202,6 +210,7 @@ def test_no_row_is_too_far_for_a_mean_that_targets_support(far):
     assert (interval[:, 1] - interval[:, 0] >= 2 * beyond).all()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("rare", [10, 60])
 def test_rare_events_keep_their_mean(rare):
     """Zeros with few events gain by "always zero" in interval scores, but have a mean."""
@@ -213,6 +222,7 @@ def test_rare_events_keep_their_mean(rare):
     assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.3)
 
 
+@pytest.mark.slow
 def test_ranges_that_training_targets_leave_are_refused():
     y = plain(X)
     for kind in (ELMIntervalRegressor(random_state=0), ELMRegressor(20), published(20)):
@@ -228,6 +238,7 @@ def test_targets_that_float32_cannot_hold_are_refused():
             ELMIntervalRegressor(random_state=0).fit(X.astype(np.float32), factor * plain(X))
 
 
+@pytest.mark.slow
 def test_held_out_targets_may_lie_where_a_chosen_scale_ends():
     y = prices(X)
     model = ELMIntervalRegressor(random_state=0).fit(X, y)
@@ -238,6 +249,7 @@ def test_held_out_targets_may_lie_where_a_chosen_scale_ends():
     assert np.isfinite(interval).all()
 
 
+@pytest.mark.slow
 def test_few_rows_of_a_transformed_target_have_wide_intervals():
     rng = np.random.default_rng(0)
     wide = []

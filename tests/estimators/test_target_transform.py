@@ -108,6 +108,7 @@ def test_the_prediction_is_right_on_average_and_the_median_has_half_on_either_si
         assert np.mean(y[2000:] <= median) == pytest.approx(0.5, abs=0.03)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("transform", ["log", "log1p"])
 def test_nothing_overflows_however_far_a_row(model, transform):
     fitted = model(target_transform=transform).fit(DATA.X, POSITIVE)
@@ -117,6 +118,7 @@ def test_nothing_overflows_however_far_a_row(model, transform):
     assert np.isfinite(fitted.predict_interval(far, LEVELS)).all()
 
 
+@pytest.mark.slow
 def test_stacks_and_groups_work_on_transformed_targets():
     groups = np.arange(200) // 4
     options = {"n_neurons": 15, "n_estimators": 2, "random_state": 0}
@@ -127,6 +129,7 @@ def test_stacks_and_groups_work_on_transformed_targets():
     np.testing.assert_array_equal(ours.predict_interval(INSIDE), expected)
 
 
+@pytest.mark.one_quick
 def test_nothing_leaves_the_range_and_order_is_kept(model, choice):
     transform, y, low, high = choice
     fitted = model(target_transform=transform).fit(DATA.X, y)
@@ -170,6 +173,7 @@ def test_means_do_not_go_to_an_infinite_end():
     assert not np.isnan(std).any()
 
 
+@pytest.mark.one_quick
 def test_a_falling_function_changes_nothing(model):
     rising = model(target_transform="log").fit(DATA.X, POSITIVE)
     falling = model(target_transform=(lambda y: -np.log(y), lambda t: np.exp(-t)))
@@ -191,6 +195,7 @@ def test_a_falling_function_by_hand_has_its_bounds_swapped():
     np.testing.assert_allclose(ours.predict_interval(GRID), expected, rtol=1e-7)
 
 
+@pytest.mark.one_quick
 def test_conformal_scores_are_those_of_transformed_targets(model, choice):
     transform, y, *_ = choice
     fit, held_out = slice(0, 120), slice(120, None)
@@ -204,6 +209,7 @@ def test_conformal_scores_are_those_of_transformed_targets(model, choice):
     np.testing.assert_array_equal(ours.predict_interval(INSIDE, 0.9), expected)
 
 
+@pytest.mark.slow
 def test_the_conformal_guarantee_holds_for_intervals_mapped_back():
     """Fifty rows, level 0.8: coverage over calibration sets is 41/51 on average."""
     covered = []
@@ -265,6 +271,7 @@ def test_many_outputs_are_independent():
         )
 
 
+@pytest.mark.one_quick
 def test_the_library_changes_nothing(xp):
     expected = published(TANH, alpha=1.0, target_transform="box-cox", random_state=0)
     expected.fit(DATA.X, POSITIVE)

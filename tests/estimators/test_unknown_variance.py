@@ -29,6 +29,7 @@ def test_constant_inputs_make_no_class_certain():
     assert (model.confidence(np.ones((3, 2))) <= 0.6).all()
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(
     "options", [{}, {"n_neurons": LINEAR}, {"n_neurons": LINEAR, "noise": "squared"}]

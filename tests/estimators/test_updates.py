@@ -143,6 +143,7 @@ def _refreshed(rows, targets, parts=5):
     return *widths, fast.mode_error_
 
 
+@pytest.mark.slow
 def test_a_sample_and_sums_of_all_rows_give_nearly_the_same_intervals():
     exact, fast, stated = _refreshed(*_many(120_000))
     # The published noise is negative in places, and wide apart in ratio beside them.
@@ -152,6 +153,7 @@ def test_a_sample_and_sums_of_all_rows_give_nearly_the_same_intervals():
     assert stated < 0.02
 
 
+@pytest.mark.slow
 def test_where_the_order_of_rows_matters_the_sample_is_believed_and_the_error_told():
     """Means of the first rows alone know nothing of the others, nor do their residuals."""
     exact, fast, stated = _refreshed(*_many(60_000, order=True))

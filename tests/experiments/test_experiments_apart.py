@@ -32,6 +32,7 @@ def touches(ax, text):
     return False
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     "lines",
     [

@@ -103,6 +103,7 @@ def test_the_seed_decides(paper):
     assert all(a["coverage"] != b["coverage"] for a, b in zip(other, table, strict=True))
 
 
+@pytest.mark.slow
 def test_a_study_tells_of_its_parts():
     told = []
     cases = [Case(40, 0.2), Case(30)]

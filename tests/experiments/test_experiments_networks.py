@@ -54,6 +54,7 @@ def test_intervals_hold_where_noise_is_the_same_everywhere(name):
     assert 0.8 < width < 1.15
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(("name", "follows"), [("Delta", False), ("Bootstrap", True)])
 def test_which_method_follows_the_noise(name, follows):
     data = make_heteroscedastic(500, random_state=0)

@@ -118,6 +118,7 @@ def test_rates_are_those_counted_by_loop(by_photo):
             assert row["fpr"] == pytest.approx(np.mean(label[truth == -1] == 1), abs=tolerance)
 
 
+@pytest.mark.slow
 def test_certain_pixels_are_right_more_often(by_photo):
     y, all_answers = by_photo
     for answers in all_answers.values():
@@ -142,6 +143,7 @@ def test_fewer_points_draw_the_same_curve(by_photo, monkeypatch):
         assert first in few.coverage
 
 
+@pytest.mark.slow
 def test_the_figure(by_photo):
     y, all_answers = by_photo
     curves = {rule: confident_rates(y, a.label, a.confidence) for rule, a in all_answers.items()}

@@ -85,6 +85,7 @@ def test_samples_have_the_size_asked_for_and_repeat():
     assert streams[0] != streams[1]
 
 
+@pytest.mark.one_quick
 def test_a_low_rank_is_exact_at_full_rank_and_right_on_average_below(xp):
     H = RNG.standard_normal((500, 40)) @ np.diag(np.linspace(0.1, 2, 40))
     roots = RNG.standard_normal((2, 40, 40))

@@ -103,6 +103,7 @@ def test_more_neurons_than_rows():
     np.testing.assert_allclose(model.predict(WIDE).log, eta, atol=0.02)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("q", BAD_TARGETS.values(), ids=BAD_TARGETS.keys())
 @pytest.mark.parametrize("gamma", [None, 1e-3, 1.0])
 @pytest.mark.parametrize("labels", [None, TRIPLES], ids=["single rows", "groups"])
@@ -137,6 +138,7 @@ def test_targets_of_zero_do_not_pull_the_variance_to_zero():
     np.testing.assert_allclose(some.predict(H).log, clean.predict(H).log, atol=1.5)
 
 
+@pytest.mark.slow
 @given(st.integers(-90, 90))
 def test_the_unit_of_the_targets_is_a_shift_of_the_logarithm(power):
     (model, left_out), (moved, moved_out) = fit(H, Q), fit(H, 10.0**power * Q)
@@ -161,6 +163,7 @@ def test_log_variance_of_rows_left_out_is_close_to_refitting(gamma, labels, s):
     assert gap < 0.5 * np.median(np.abs(model.predict(H).log - expected))
 
 
+@pytest.mark.slow
 def test_rows_left_out_where_neurons_outnumber_rows():
     q = np.exp(0.3 * WIDE[:, 0]) * np.random.default_rng(1).standard_normal(40) ** 2
     _, left_out = fit(WIDE, q, 100.0)
@@ -237,6 +240,7 @@ def test_pure_noise_is_given_a_nearly_constant_variance():
     assert np.median(spreads) < 0.15
 
 
+@pytest.mark.one_quick
 def test_every_library_gives_the_same(xp):
     for labels in (None, TRIPLES):
         expected, expected_out = fit(H, Q, None, S, labels)

@@ -43,6 +43,7 @@ def assert_same_triage(found, model, X):
     assert 0 < found["accepted"].sum() < len(X)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("labels", LABELS)
@@ -75,6 +76,7 @@ def test_a_stack_of_classifiers():
     assert_same_labels(Session.of(model)(new), model, new)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("rule", ["probability", "interval", "margin", "model"])

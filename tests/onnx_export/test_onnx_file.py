@@ -106,6 +106,7 @@ def test_files_appear_where_they_are_told(model, tmp_path):
         to_onnx(model, tmp_path / "nowhere" / "model.onnx")
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("opset", [17, 18, 20, 21])
 def test_versions_of_operators(opset):
     X, y, new = rows()
@@ -163,6 +164,7 @@ def test_loaded_models_are_the_same(model, tmp_path):
     assert to_onnx(again).SerializeToString() == to_onnx(model).SerializeToString()
 
 
+@pytest.mark.one_quick
 def test_models_of_other_array_libraries(xp):
     X, y, new = rows()
     with_numpy = ELMIntervalRegressor(10, random_state=0).fit(X, y)

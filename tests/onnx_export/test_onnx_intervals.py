@@ -20,6 +20,7 @@ def mix(kind):
     return {kind: 2 if kind == "linear" else 15}
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_published_model_with_every_kind_of_neuron(kind, dtype):
@@ -28,6 +29,7 @@ def test_the_published_model_with_every_kind_of_neuron(kind, dtype):
     assert_same_intervals(model.fit(X, y), new, np.std(y))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_stacks_with_every_kind_of_neuron(kind, dtype):
@@ -43,6 +45,7 @@ def test_kinds_side_by_side_with_inputs_passed_through():
     assert_same_intervals(model, new, np.std(y))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_default_model(dtype):
     X, y, new = rows(dtype=dtype)
@@ -51,6 +54,7 @@ def test_the_default_model(dtype):
     assert_same_intervals(model, new, np.std(y))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("noise", "calibration", "outputs"),
@@ -68,6 +72,7 @@ def test_noise_models_calibrations_and_outputs(noise, calibration, outputs, dtyp
     assert_same_intervals(model, new, np.std(y, axis=0), levels)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("calibration", ["gaussian", "loo", "conformal"])
 def test_tails_that_are_not_alike(calibration, outputs):
@@ -83,6 +88,7 @@ def test_tails_that_are_not_alike(calibration, outputs):
     assert_same_intervals(model, new, np.std(y, axis=0), (0.01, 0.05, *levels))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("transform", [None, "log"])
 @pytest.mark.parametrize("shift", [3, -3])
 def test_rows_that_are_all_on_one_side_of_the_mean(shift, transform):
@@ -119,6 +125,7 @@ def test_target_transforms(transform, symmetric, dtype):
     assert_same_intervals(model, new, np.std(y, axis=0), times=5)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("transform", [None, *TRANSFORMS], ids=str)
 def test_infinite_intervals_and_ends_of_ranges(transform):
     X, y, new = rows(66)

@@ -32,6 +32,7 @@ def sessions(request):
     return found, rows(dtype=request.param)[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_point_models_predict_the_mean(dtype):
     _, y, new = rows(dtype=dtype)
@@ -47,6 +48,7 @@ def test_transformed_means_of_a_point_model():
     assert_close(Session.of(model)(new)["mean"], model.predict(new), 1.0)
 
 
+@pytest.mark.one_quick
 def test_batches_of_any_size_have_the_same_answers(sessions):
     for run in sessions[0].values():
         whole = run(sessions[1])

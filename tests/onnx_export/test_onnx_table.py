@@ -87,6 +87,7 @@ def test_narrow_tables_are_float32(make):
     assert_close(found, expected, float(expected.std()))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("classes", [["low", "high"], ["low", "middle", "high"]])
 @pytest.mark.parametrize("make", [ELMClassifier, ELMSelectiveClassifier])
 def test_classes_of_a_table(make, classes):

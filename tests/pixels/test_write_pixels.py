@@ -77,6 +77,7 @@ def test_all_pixels_with_a_whole_window_are_there_once(folder, window):
     assert summary.train.photos == {0: "a.png", 1: "b.png", 2: "c.png", 3: "d.png"}
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("balance", ["natural", "balanced"])
 @pytest.mark.parametrize("n_rows", [401, 2, 7])
 def test_chosen_rows_are_rows_of_the_photos_and_every_photo_gives_its_share(
@@ -103,6 +104,7 @@ def test_balance_of_all_pixels_takes_all_of_the_rarer_class(folder):
     assert summary.train.n_other == summary.train.n_white == len(white) < len(whole) / 2
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("balance", ["natural", "balanced"])
 def test_every_pixel_of_a_class_has_the_same_chance(tmp_path, balance):
     _, mask = paint(tmp_path, "only", size=(6, 5))
@@ -184,6 +186,7 @@ def test_a_split_is_by_photo(folder):
 FORMATS = ["npy", "parquet", "h5", "csv", "csv.gz", "arrow"]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("ending", FORMATS)
 def test_scan_reads_what_was_written(folder, ending):
     rows, _ = rows_of(folder, n_rows=50, window=3)

@@ -159,6 +159,7 @@ def correlated(rng, mean, n):
     return rng.binomial(20, rng.beta(2 * mean, 2 * (1 - mean), n)) / 20
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("draw", [graded, correlated])
 @pytest.mark.parametrize(("n", "limit"), [(100, 0.1), (300, 0.05), (1000, 0.02)])
 def test_bets_find_more_than_hoeffding_and_bentkus(draw, n, limit):
@@ -169,6 +170,7 @@ def test_bets_find_more_than_hoeffding_and_bentkus(draw, n, limit):
     assert bets > usual + 0.1
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("draw", [graded, correlated, lambda rng, mean, n: rng.random(n) < mean])
 @pytest.mark.parametrize(("n", "limit"), [(60, 0.1), (500, 0.05)])
 def test_bets_are_rarely_won_if_the_mean_rate_is_the_limit(draw, n, limit):

@@ -63,6 +63,7 @@ def test_estimates_are_the_loosest_of_all_thresholds(kind, limit, rows):
     assert (found.kind, found.confidence, found.risk) == ("estimate", None, kind)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", KINDS)
 @given(labelled())
 def test_estimates_for_groups_average_their_rates(kind, rows):
@@ -73,6 +74,7 @@ def test_estimates_for_groups_average_their_rates(kind, rows):
     assert found.observed == pytest.approx(float(observed), nan_ok=True)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("grouped", [False, True])
 @given(labelled())

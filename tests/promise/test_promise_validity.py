@@ -51,6 +51,7 @@ def test_promises_are_broken_almost_as_often_as_allowed_at_the_limit():
     assert broken == pytest.approx(exact, abs=3 * math.sqrt(0.09 / 1000))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("kind", ["fpr", "fdr"])
 def test_promises_about_positive_rows_hold(kind):
     """Rows are positive with a probability u, and called so where that is more than a half."""
@@ -142,6 +143,7 @@ def test_promises_get_past_certain_rows_that_are_bad():
     assert np.mean([f is not None for f in found]) > 0.9
 
 
+@pytest.mark.slow
 def test_promises_of_weighted_rows_hold():
     """Rows that are wrong more often weigh more: the weighted share is a tenth."""
     rng = np.random.default_rng(10)

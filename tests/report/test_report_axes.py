@@ -130,6 +130,7 @@ def test_a_page_speaks_of_columns_not_of_features(text):
     assert beside["when: time of day"] == f"{test['when'][row['row']]:%H:%M}"
 
 
+@pytest.mark.slow
 def test_ranges_of_columns_are_those_of_the_table(text):
     content, test = held_in(text), flights(1)
     lines = {line.pop("name"): line for line in content["data"]["features"]}

@@ -107,6 +107,7 @@ def million(tmp_path_factory):
     return write_report(model, scan(pieces), tmp_path_factory.mktemp("page") / "million.html")
 
 
+@pytest.mark.slow
 def test_charts_on_intervals_are_drawn(chromium, flights):
     with Visit(chromium, flights) as visit:
         for name in ("levels", "groups", "widths", "held", "people", "parts"):
@@ -254,6 +255,7 @@ def test_no_text_of_the_data_is_run(chromium, tmp_path):
         assert visit.page.locator("img").count() == 0
 
 
+@pytest.mark.slow
 def test_a_million_rows_open_within_two_seconds(chromium, million):
     times = []
     for _ in range(3):

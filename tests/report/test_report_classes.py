@@ -33,6 +33,7 @@ def judged(request, tmp_path_factory):
     return content, Counted(model, X, y, abstains=abstaining), site, model
 
 
+@pytest.mark.one_quick
 def test_the_page_has_no_number_that_is_not_checked_here(judged):
     content, truth, site, model = judged
     shown = [FEATURES.index(name) for name in content["shown"]]
@@ -129,6 +130,7 @@ def test_the_slider_goes_up_to_all_rows(judged):
     assert shares[-1] == 1
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("wish", "limit"),
     [("max_error", 0.15), ("max_fpr", 0.1), ("min_precision", 0.7), ("coverage", 0.5)],

@@ -35,6 +35,7 @@ def judged(request, tmp_path_factory):
     return content, Judged(model, X, y, LEVEL), region, model
 
 
+@pytest.mark.one_quick
 def test_the_page_has_no_number_that_is_not_checked_here(judged):
     content, truth, region, model = judged
     shown = [FEATURES.index(name) for name in content["shown"]]

@@ -42,6 +42,7 @@ def text(request, tmp_path_factory):
     return page_of(folder, bird_model(abstaining=False), species(3000, 1))
 
 
+@pytest.mark.one_quick
 def test_every_number_in_the_text_is_one_of_the_data(text):
     page, content = Page(text), held_in(text)
     known = {float(v) for v in leaves(content) if isinstance(v, int | float)}
@@ -110,6 +111,7 @@ def test_the_page_can_be_read_aloud_and_by_keyboard(text):
     assert {a["data-chart"] for a in charts} == set(held_in(text, "report-charts"))
 
 
+@pytest.mark.slow
 def test_the_page_does_not_grow_with_the_rows(tmp_path):
     model = delay_model()
     small, large = (page_of(tmp_path, model, delays(n, 1)) for n in (2000, 40_000))
@@ -205,6 +207,7 @@ def test_the_title_is_the_users(tmp_path):
     assert "<h1>Delays &amp; trust</h1>" in text
 
 
+@pytest.mark.slow
 def test_words_follow_the_numbers(tmp_path):
     model = delay_model()
     X, y = delays(3000, 1)

@@ -38,6 +38,7 @@ def file(tmp_path, flights):
     return path
 
 
+@pytest.mark.slow
 def test_a_scan_gives_the_same_page_as_a_frame(tmp_path, model, flights, file):
     whole = content_of(tmp_path, model, flights, group="weekday")
     assert content_of(tmp_path, model, scan(file, target="delay"), group="weekday") == whole
@@ -45,6 +46,7 @@ def test_a_scan_gives_the_same_page_as_a_frame(tmp_path, model, flights, file):
     assert content_of(tmp_path, model, small, group="weekday") == whole
 
 
+@pytest.mark.slow
 def test_other_frames_and_bare_arrays_give_the_same_numbers(tmp_path, flights, model):
     X, y = flights
     whole = content_of(tmp_path, model, (X, y))
@@ -81,6 +83,7 @@ def rounded(value, digits=9):
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
+@pytest.mark.one_quick
 def test_the_array_library_changes_nothing(tmp_path, xp):
     (X, y), (rows, true) = (
         tuple(part.to_numpy().copy() for part in delays(n, seed))
@@ -96,6 +99,7 @@ def test_the_array_library_changes_nothing(tmp_path, xp):
     assert rounded(found["groups"], 7) == rounded(whole["groups"], 7)
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_device_changes_nothing(tmp_path):
     X, y = (part.to_numpy().copy() for part in delays(3000, 1))
@@ -121,6 +125,7 @@ def test_a_device_changes_nothing(tmp_path):
         content_of(tmp_path, model, (X * np.nan, y))
 
 
+@pytest.mark.slow
 def test_a_function_that_makes_rows_is_read_twice(tmp_path, model, flights):
     X, y = flights
     passes = []
@@ -137,11 +142,13 @@ def test_a_function_that_makes_rows_is_read_twice(tmp_path, model, flights):
     assert len(passes) == 3
 
 
+@pytest.mark.slow
 def test_a_loaded_model_gives_the_same_page(tmp_path, model, flights):
     again = load(model.save(tmp_path / "model.safetensors"))
     assert content_of(tmp_path, again, flights) == content_of(tmp_path, model, flights)
 
 
+@pytest.mark.slow
 def test_groups_by_feature_labels_or_another_scan_are_the_same(tmp_path, model, flights, file):
     X, _ = flights
     rows = scan(file, target="delay")
@@ -206,6 +213,7 @@ def test_words_that_training_did_not_know_are_a_group(tmp_path, flights):
     assert counts == {"ATL": 2450, "LGA": 2450, "not seen in training": 100}
 
 
+@pytest.mark.slow
 def test_text_labels_in_arrays_and_numbers_in_a_scan(tmp_path):
     X, y = species(2000, 1)
     whole = content_of(tmp_path, bird_model(), (X, y))
@@ -219,6 +227,7 @@ def test_text_labels_in_arrays_and_numbers_in_a_scan(tmp_path):
     assert found["right"]["table"] == whole["right"]["table"]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [

@@ -113,6 +113,7 @@ def test_long_rows_make_a_smaller_sample():
     assert sample_size(100_000) == 1000
 
 
+@pytest.mark.slow
 @given(
     # Within what bins around any of these values reach.
     st.lists(st.floats(1e-2, 1e3), min_size=1, max_size=60),

@@ -32,6 +32,7 @@ def read(ranges, size):
     return tuple(np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("step", [1, 64, 100, 1000])
 @pytest.mark.parametrize("kind", ["npy", "csv", "parquet"])
 def test_ranges_hold_every_row_once_and_in_order(frame, tmp_path, kind, step):

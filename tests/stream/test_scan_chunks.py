@@ -67,6 +67,7 @@ def test_chunks_are_slices_of_all_rows_for_any_split(ending, cuts, group, size, 
         assert_same_chunks(rest, X[skipped:], Y[skipped:], S[skipped:], size)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("ending", [*TABLES, *MATRICES])
 def test_starting_late_gives_the_same_chunks(tmp_path, ending):
     write_parts(tmp_path, ending, [50, 330], 70)

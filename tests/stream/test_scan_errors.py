@@ -31,6 +31,7 @@ def refused(rows, match, kind=ValueError):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("ending", [*TABLES, *MATRICES])
 @pytest.mark.parametrize(
     ("column", "value", "words"),

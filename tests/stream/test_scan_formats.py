@@ -51,6 +51,7 @@ def assert_reads(rows, X, Y, s=None):
 PAIRS = [(e, d) for e in TABLES for d in DTYPES if e[:3] != "csv" or d != np.float16]
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize(("ending", "dtype"), PAIRS, ids=lambda x: getattr(x, "__name__", x))
 def test_a_table_is_read_by_names(tmp_path, ending, dtype):
     values = made(dtype)
@@ -112,6 +113,7 @@ def write_store(path, arrays):
     return write_hdf5(path, arrays, pieces=path.stem == "pieces")
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("name", ["plain.h5", "pieces.h5", *[f"v{v}.zarr" for v in ZARR_FORMATS]])
 def test_data_sets_are_read_by_names(tmp_path, name):
     X, Y, s = numbers(1000, 4, np.float32), numbers(1000, 2, seed=1), np.arange(1000.0) + 1

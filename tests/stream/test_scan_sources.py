@@ -104,6 +104,7 @@ def test_a_table_with_targets_apart(make):
     np.testing.assert_array_equal(joined(chosen)[0], VALUES[:, 1:2])
 
 
+@pytest.mark.one_quick
 def test_other_array_libraries(xp):
     X, y = xp.asarray(VALUES[:, :2]), xp.asarray(VALUES[:, 2])
     rows = scan([(X[:40, :], y[:40]), (X[40:, :], y[40:])])

@@ -145,6 +145,7 @@ def test_blocks_of_any_size_become_groups_of_one_size(tmp_path, blocks):
         np.testing.assert_array_equal(read(path)[1], rows)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 3000), max_size=8), st.sampled_from([1, 4096, 40_000]))
 def test_groups_keep_rows_and_order(lengths, k):
     handed = []
@@ -166,6 +167,7 @@ def test_columns_of_hdf5_grow_in_chunks(tmp_path):
         assert file["mean"].chunks == (8192,)
 
 
+@pytest.mark.one_quick
 @every_format
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
 @pytest.mark.parametrize("n", [0, 10, 70_000])
