@@ -445,7 +445,7 @@ def test_many_small_arrays_are_no_trouble(originals, tmp_path):
 
 def test_text_of_parameters_is_only_text_in_notebooks(originals, tmp_path):
     header, arrays = originals("layer")
-    header["state"]["verbose"] = "<script>alert(1)</script>"
+    header["state"]["activation"] = "<script>alert(1)</script>"
     model = load(forge(tmp_path / "model", header, arrays))
     assert "<script>alert" not in model._repr_html_()
 

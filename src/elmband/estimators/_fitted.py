@@ -1,5 +1,6 @@
 """What fitted models are made of: the attributes that files hold, and of which types they are."""
 
+from functools import cache
 from inspect import get_annotations
 from typing import Any, get_type_hints
 
@@ -67,3 +68,14 @@ def attributes(kind: Any) -> dict[str, Any]:
     own = (cls for cls in kind.__mro__ if cls.__module__.partition(".")[0] == "elmband")
     hints = get_type_hints(kind)
     return _ATTRIBUTES | {name: hints[name] for cls in own for name in get_annotations(cls)}
+
+
+@cache
+def parameters(kind: Any) -> dict[str, Any]:
+    """Return the types of the parameters of a model.
+
+    They include those that it does not offer, and that the classes it is derived from have.
+    """
+    own = (cls for cls in reversed(kind.__mro__) if cls.__module__.partition(".")[0] == "elmband")
+    made = [vars(cls)["__init__"] for cls in own if "__init__" in vars(cls)]
+    return {name: hint for one in made for name, hint in get_type_hints(one).items()}

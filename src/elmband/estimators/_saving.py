@@ -9,9 +9,9 @@ from typing import Any, SupportsIndex
 from sklearn.utils.validation import check_is_fitted
 
 from elmband import model_file, onnx_export
-from elmband.estimators._fitted import KINDS, attributes
+from elmband.estimators._fitted import KINDS, attributes, parameters
 from elmband.estimators._trial import TriedModel
-from elmband.packing import UnknownKindError, fits
+from elmband.packing import UnknownKindError, fits, is_plain
 
 # What belongs to the session at hand: notes of scikit-learn, and the device.
 _FLEETING = ("_metadata_request", "_device")
@@ -80,16 +80,17 @@ class SavedModel(TriedModel):
 
     def _checked(self, stored: model_file.Stored) -> dict[str, Any]:
         """Return all attributes of a model in this state; refuse what cannot be its state."""
-        parameters, types = vars(type(self)()), attributes(type(self))
+        initial, types = vars(type(self)()), attributes(type(self))
+        hints = parameters(type(self))
         for name, value in stored.state.items():
             # Nothing else may be set: it could hide a method, or mislead a notebook.
             fitted = name in types and name not in _FLEETING and fits(value, types[name])
-            if name not in parameters and not fitted:
+            if not (is_plain(value, hints[name]) if name in initial else fitted):
                 raise ValueError(f"{name} is not of the type that it should be")
         if stored.model != type(self).__name__:
             raise ValueError(f"{stored.model} is another kind of model")
         # Parameters that are younger than the state have their defaults.
-        return parameters | stored.state
+        return initial | stored.state
 
     def _restore(self, stored: model_file.Stored) -> None:
         """Take the state of another model; one that cannot be is an exception of any kind."""

@@ -26,10 +26,14 @@ class TriedModel(BaseEstimator):
         size = max(features.hidden.n_neurons for features in maps)
         with engine.calm(size), np.errstate(all="ignore"):
             _check(m, self._mean_of(row), self._means(row).reshape(1, -1))
+            for usual in _usual_rows(maps[0], self._dtype):
+                _check_finite(self._means(usual))
             if hasattr(self, "_classes"):
                 self._try_classes(row, m)
             if hasattr(self, "_parts") and not getattr(self, "_stale", False):
                 self._try_intervals(row, m)
+        # What people read, and predictions do not need.
+        _check_finite(*(getattr(self, name, 0.0) for name in ("coef_", "noise_coef_")))
         if self._grown is not None:
             _check_grown(self._grown, n, m)
         if self._encoder_state is not None and len(self._encoder_state.names) != n:
@@ -53,9 +57,9 @@ class TriedModel(BaseEstimator):
 
     def _try_intervals(self, row: Any, m: int) -> None:
         _check(m, *self._parts(row), *self._totals(row))
-        scores = [one.t for output in self.calibration_.outputs for one in output]
+        scores = [one for output in self.calibration_.outputs for one in output]
         known = 3 * m if self.calibration_.kind != "gaussian" else len(scores)
-        if len(scores) != known or not all(map(len, scores)):
+        if len(scores) != known or not all(len(one.t) and one.n > 0 for one in scores):
             raise ValueError("scores do not fit")
         if hasattr(self, "confidence_"):
             self._try_abstention(row)
@@ -67,12 +71,26 @@ class TriedModel(BaseEstimator):
             self._thresholds.accepted(known.score, known.called)
             accepted = self._thresholds.accepted(score, answer.place)
             self._usual.reasons(answer, accepted)
+            self._thresholds.statement(self.classes_)
 
 
 def _check(m: int, *arrays: Any) -> None:
     """Refuse answers that are not those of one row."""
     if any(array.shape != (1, m) for array in arrays):
         raise ValueError("outputs do not fit")
+
+
+def _usual_rows(features: FeatureMap, dtype: Any) -> Iterator[Any]:
+    """Yield the mean of the training rows, and a row that is not far from it."""
+    centre, scale = features.inputs.mean, features.inputs.scale
+    for row in (centre, centre + scale):
+        yield np.where(np.isfinite(row), row, centre)[None, :].astype(dtype)
+
+
+def _check_finite(*arrays: Any) -> None:
+    """Refuse numbers that no fit arrives at."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError("numbers are not finite")
 
 
 def _check_grown(grown: Any, n: int, m: int) -> None:

@@ -5,8 +5,17 @@ are annotated with: nothing in a file can name code to be run. Objects and array
 several times are stored once.
 """
 
-from elmband.packing.hints import Shapes, fits
+from elmband.packing.hints import Shapes, fits, is_plain
 from elmband.packing.packer import Arrays, Packer, UnknownKindError, digest
 from elmband.packing.unpacker import Unpacker
 
-__all__ = ["Arrays", "Packer", "Shapes", "UnknownKindError", "Unpacker", "digest", "fits"]
+__all__ = [
+    "Arrays",
+    "Packer",
+    "Shapes",
+    "UnknownKindError",
+    "Unpacker",
+    "digest",
+    "fits",
+    "is_plain",
+]

@@ -9,8 +9,10 @@ import numpy as np
 
 from elmband.moments import Moments
 
-# Letters for the axes of the arrays of a kind: axes with the same letter are as long.
+# Letters for the axes of the arrays of a kind: axes with the same letter are as long. Marks behind
+# them, or alone for a number, say more: "!" finite, "+" finite and positive, "<" ascending.
 Shapes: TypeAlias = Mapping[str, str]
+_MARKS = "!+<"
 
 FLOATS = ("float32", "float64")
 NUMBERS = (*FLOATS, "float16", "bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)))
@@ -72,14 +74,67 @@ def _is_array(value: Any, args: tuple[Any, ...]) -> bool:
 
 
 def check_shapes(value: Any, shapes: Shapes) -> None:
-    """Refuse arrays whose axes are not as many as there are letters, or not as long."""
+    """Refuse arrays whose axes are not as many as there are letters, or not as long.
+
+    Numbers that are not what the marks behind the letters say are refused too.
+    """
     lengths: dict[str, int] = {}
-    for name, letters in shapes.items():
-        array = getattr(value, name)
+    for name, marked in shapes.items():
+        array, letters = getattr(value, name), marked.rstrip(_MARKS)
         if array is None:
             continue
-        if array.ndim != len(letters):
+        if np.ndim(array) != len(letters):
             raise ValueError(f"{name} has too many axes, or too few")
-        pairs = zip(letters, array.shape, strict=True)
+        pairs = zip(letters, np.shape(array), strict=True)
         if any(lengths.setdefault(letter, n) != n for letter, n in pairs):
             raise ValueError(f"{name} is not as long as its neighbours")
+        if len(letters) > 1 and array.dtype == np.float16:
+            raise ValueError(f"{name} is of half precision, which linear algebra does not know")
+        _check_numbers(array, name, marked[len(letters) :])
+
+
+def _check_numbers(array: Any, name: str, marks: str) -> None:
+    if ("!" in marks or "+" in marks) and not np.isfinite(array).all():
+        raise ValueError(f"{name} has numbers that are not finite")
+    if "+" in marks and not np.all(array > 0):
+        raise ValueError(f"{name} has numbers that are not positive")
+    if "<" in marks and not (array[1:] >= array[:-1]).all():
+        raise ValueError(f"{name} is not in order")
+
+
+def is_plain(value: Any, hint: Any) -> bool:
+    """Tell whether a parameter is what its annotation says, or what Python takes for the same.
+
+    Whole numbers may be written as floats, truth as 0 and 1, tuples as lists. One of `Any` is a
+    single number, text or nothing.
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return any(is_plain(value, one) for one in args)
+    if origin is Literal:
+        return isinstance(value, str) and value in args
+    if origin is Mapping:
+        pairs = value.items() if isinstance(value, dict) else [()]
+        return all(len(pair) == 2 and all(map(is_plain, pair, args)) for pair in pairs)
+    if origin is tuple:
+        return isinstance(value, tuple | list) and _parts_are_plain(value, args)
+    return _is_scalar(value, hint)
+
+
+def _is_scalar(value: Any, hint: Any) -> bool:
+    number = isinstance(value, int | float)
+    if hint is bool:
+        return number and value in {0, 1}
+    if hint is int:
+        return number and value == value // 1
+    if hint is float:
+        return number
+    if hint is Any:
+        return number or value is None or isinstance(value, str)
+    return isinstance(hint, type) and isinstance(value, hint)
+
+
+def _parts_are_plain(values: Any, hints: tuple[Any, ...]) -> bool:
+    if hints[-1] is ...:
+        return all(is_plain(value, hints[0]) for value in values)
+    return len(values) == len(hints) and all(map(is_plain, values, hints))

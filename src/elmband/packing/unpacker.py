@@ -1,6 +1,7 @@
 """Values put together, from what may be a hostile file."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any
@@ -27,6 +28,9 @@ _FEW = 100_000
 # Arrays without values may not claim to be long in other directions.
 _EMPTY_LENGTH = 2**20
 _LAST_LETTER = 0x10FFFF
+# Keys of a dictionary that may share a hash: of -1 and -2 they do, of a hostile file all of them,
+# and each is compared with all before it.
+_SAME_HASH = 50
 
 
 class Unpacker:
@@ -71,15 +75,20 @@ class Unpacker:
             case {"list": list(trees)}:
                 value = self._values(trees, depth)
             case {"frozenset": list(trees)}:
-                value = frozenset(self._values(trees, depth))
+                value = frozenset(_spread(self._values(trees, depth)))
             case {"dict": list(pairs)}:
-                value = dict(self._values(pair, depth) for pair in pairs)
+                value = self._dict(pairs, depth)
             case {"same": int(number)}:
                 value, length = self._made[number]
                 self._walk(length)
             case _:
                 value = self._object(tree, depth)
         return value
+
+    def _dict(self, pairs: list[Any], depth: int) -> dict[Any, Any]:
+        found = [self._values(pair, depth) for pair in pairs]
+        _spread([key for key, _ in found])
+        return dict(found)
 
     def _values(self, trees: list[Any], depth: int) -> list[Any]:
         return [self._value(tree, depth + 1) for tree in trees]
@@ -126,6 +135,14 @@ class Unpacker:
         if array.dtype.name not in NUMBERS:
             raise TypeError("an array of something else")
         return array
+
+
+def _spread(keys: list[Any]) -> list[Any]:
+    """Return the keys, or refuse those that would take for ever to be told apart."""
+    counts = Counter(map(hash, keys))
+    if counts and max(counts.values()) > _SAME_HASH:
+        raise ValueError("keys that collide")
+    return keys
 
 
 def _shaped(array: np.ndarray[Any, Any], shape: list[Any]) -> np.ndarray[Any, Any]:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class ArraySource(ABC):
     @property
     def nbytes(self) -> int:
         """Size in memory."""
-        return int(np.prod(self.shape)) * (self.dtype.itemsize if self.dtype else 0)
+        return prod(self.shape) * (self.dtype.itemsize if self.dtype else 0)
 
     def info(self, name: str) -> FieldInfo:
         """Return what is known without reading."""

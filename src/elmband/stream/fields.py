@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ class StoredField(Field):
         """Number of rows to read at once: as many pieces as make up a good size."""
         shape = self._array.shape
         piece = self._array.chunks[0]
-        row = self._array.dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
+        row = self._array.dtype.itemsize * prod(shape[1:])
         return int(piece * max(READ_BYTES // max(piece * row, 1), 1))
 
     def _read(self, step: int) -> Array:

@@ -6,6 +6,7 @@ A memory map would be simpler, but pages that were touched stay counted as memor
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import FileIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ class NpyArray(ArraySource):
         self._path = path
         with reading(str(path), _KIND), path.open("rb") as file:
             shape, by_columns, dtype = _header(file)
+            if any(length < 0 for length in shape):
+                raise ValueError(f"its shape is {shape}")
             self._offset = file.tell()
         if dtype.hasobject:
             raise ValueError(
@@ -35,7 +38,8 @@ class NpyArray(ArraySource):
             )
         self._by_columns, self._stored = by_columns and len(shape) == 2, dtype
         super().__init__(shape, dtype, (path,))
-        if path.stat().st_size < self._offset + int(np.prod(shape)) * dtype.itemsize:
+        # In whole numbers of any size: those of NumPy would begin again at zero.
+        if path.stat().st_size < self._offset + prod(shape) * dtype.itemsize:
             raise ValueError(f"{path} is shorter than its header says; it is incomplete.")
 
     def open(self) -> AbstractContextManager[Field]:
@@ -82,7 +86,7 @@ class RowsField(Field):
 
     @property
     def _row_size(self) -> int:
-        return int(np.prod(self._shape[1:])) * self._dtype.itemsize
+        return prod(self._shape[1:]) * self._dtype.itemsize
 
     def _fill(self, out: Array, position: int) -> None:
         self._file.seek(self._offset + position)
