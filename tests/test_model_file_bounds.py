@@ -189,3 +189,10 @@ def test_a_promise_for_all_classes_has_a_threshold(originals, tmp_path):
     header, arrays = originals("promise")
     header["state"]["_thresholds"]["parts"]["by_class"] = {"tuple": [None, None]}
     refused(forge(tmp_path / "model", header, arrays))
+
+
+@pytest.mark.parametrize("attribute", ["confidence_", "_left_out"])
+def test_a_model_that_abstains_knows_how_certain_it_is(originals, attribute, tmp_path):
+    header, arrays = originals("coverage")
+    del header["state"][attribute]
+    refused(forge(tmp_path / "model", header, arrays))

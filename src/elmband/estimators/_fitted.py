@@ -1,6 +1,5 @@
 """What fitted models are made of: the attributes that files hold, and of which types they are."""
 
-from functools import cache
 from inspect import get_annotations
 from typing import Any, get_type_hints
 
@@ -70,7 +69,6 @@ def attributes(kind: Any) -> dict[str, Any]:
     return _ATTRIBUTES | {name: hints[name] for cls in own for name in get_annotations(cls)}
 
 
-@cache
 def parameters(kind: Any) -> dict[str, Any]:
     """Return the types of the parameters of a model.
 

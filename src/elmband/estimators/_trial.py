@@ -61,7 +61,7 @@ class TriedModel(BaseEstimator):
         known = 3 * m if self.calibration_.kind != "gaussian" else len(scores)
         if len(scores) != known or not all(len(one.t) and one.n > 0 for one in scores):
             raise ValueError("scores do not fit")
-        if hasattr(self, "confidence_"):
+        if hasattr(self, "_answer"):
             self._try_abstention(row)
 
     def _try_abstention(self, row: Any) -> None:
@@ -84,7 +84,7 @@ def _usual_rows(features: FeatureMap, dtype: Any) -> Iterator[Any]:
     """Yield the mean of the training rows, and a row that is not far from it."""
     centre, scale = features.inputs.mean, features.inputs.scale
     for row in (centre, centre + scale):
-        yield np.where(np.isfinite(row), row, centre)[None, :].astype(dtype)
+        yield np.asarray([np.where(np.isfinite(row), row, centre)], dtype)
 
 
 def _check_finite(*arrays: Any) -> None:
