@@ -11,14 +11,14 @@ pytest.importorskip("pyarrow")
 
 ROWS = range(60)
 BROKEN = {
-    "empty": (b"", "Empty CSV file"),
+    "empty": (b"", "it is empty"),
     "header only": (b"a,b,y\n", "no rows"),
     "semicolons": (b"a;b;y\n1;2;3\n4;5;6\n", "separated by semicolons"),
     "decimal commas": (b"a;y\n1,5;3\n4,5;6\n", "separated by semicolons"),
     "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by tabs"),
     "binary junk": (bytes(range(256)) * 20, "cannot be read"),
     "no target": (b"a,b\n1,2\n3,4\n", "no column 'y'"),
-    "ragged": (b"a,y\n1,2\n2\n", "Expected 2 columns, got 1"),
+    "ragged": (b"a,y\n1,2\n2\n", "line 3 has another number of cells (1) than the first (2)"),
     "mixed target": (
         b"a,y\n" + b"".join(b"%d,%s\n" % (i, b"%d" % i if i % 9 else b"high") for i in ROWS),
         "also text such as 'high'",
@@ -54,13 +54,13 @@ def test_fit_says_what_is_wrong_in_one_sentence(tmp_path, name):
 @pytest.mark.parametrize(
     ("ending", "content", "words"),
     [
-        (".csv", b"", "Empty CSV file"),
+        (".csv", b"", "it is empty"),
         (".csv", b"age,sex,bmi,bp,town,day\n", "no rows"),
         (".csv", b"age;sex\n1;2\n", "separated by semicolons"),
         (".csv", b"age,sex\n1,2\n", "no column 'bmi', which the model was trained on"),
         (".csv", b"age,sex,bmi,bp,town,day\nold,1,1,1,Oslo,2024-01-01\n",
          "column 'age' holds 'old', which is not a number"),
-        (".csv", b"age,sex,bmi,bp,town,day\n1,1,1\n", "Expected 6 columns, got 3"),
+        (".csv", b"age,sex,bmi,bp,town,day\n1,1,1\n", "another number of cells (3) than"),
         (".csv", b"age,sex,bmi,bp,town,day\n1,1,1,1,\xc5bo,2024-01-01\n", "not in UTF-8"),
         (".csv", bytes(range(256)) * 20, "cannot be read"),
         (".parquet", bytes(range(256)) * 20, "cannot be read"),

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from written import MATRICES, TABLES, numbers, write_hdf5, write_matrix, write_table, write_zarr
 
+from elmband.encode import TableEncoder
 from elmband.stream import scan
 
 NAMES = ["a", "b", "y", "w"]
@@ -108,7 +109,8 @@ def test_a_line_with_too_many_values(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,y\n" + "1,2\n" * 300_000 + "1,2,3\n")
     refused(
-        scan(path, target="y"), "rows.csv, row 300000 cannot be read as CSV: Expected 2 columns"
+        scan(path, target="y"),
+        "rows.csv, row 300000 cannot be read as CSV: a line has another number of cells",
     )
 
 
@@ -344,3 +346,35 @@ class TestFingerprint:
         assert scan(made(1)).fingerprint() == scan(made(1)).fingerprint()
         assert scan(made(1)).fingerprint() != scan(made(2)).fingerprint()
         assert scan(one, target=0).fingerprint() != scan(one).fingerprint()
+
+
+@pytest.mark.parametrize("encoder", [None, TableEncoder()])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it is empty"),
+        (b"a,y\n1,2\n" + b"x" * 3_000_000 + b",3\n", "a line is longer than 1 MB"),
+        (b"a," + b"y" * 3_000_000 + b"\n1,2\n", "a line is longer than 1 MB"),
+        (b'a,y\n1,"2\n' + b"3,4\n" * 600_000, "a line .* a quote may have been left open"),
+        (b"a,y\n1,2\n2\n", r"line 3 has another number of cells \(1\) than the first \(2\)"),
+    ],
+)
+def test_what_is_wrong_with_a_csv_file_is_said_in_our_words(tmp_path, content, words, encoder):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"rows\.csv.* cannot be read as CSV.*: {words}"):
+        list(scan(path, target=-1, encoder=encoder).chunks())
+
+
+def test_what_is_no_gzip_file(tmp_path):
+    (tmp_path / "rows.csv.gz").write_bytes(b"a,y\n1,2\n")
+    with pytest.raises(ValueError, match="it is no gzip file, or a damaged one"):
+        scan(tmp_path / "rows.csv.gz", target=-1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "rows.csv")
+    for path in (tmp_path / "rows.csv", tmp_path, tmp_path / "*.csv"):
+        with pytest.raises(ValueError, match=r"rows\.csv is a pipe or a device"):
+            scan(path, target=-1)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.stream.errors import needed
+from elmband.stream.batches import validated
+from elmband.stream.errors import in_our_words, needed
 from elmband.stream.files import find_files
 
 _ROWS = 65_536
@@ -77,7 +78,8 @@ class Reading(NamedTuple):
         pa = needed("pyarrow", "A table")
         whole = hasattr(self.source, "get_fragments")
         more = {} if whole else {"schema": self.schema}
-        for batch in self.source.to_batches(batch_size=size, columns=self.columns, **more):
+        batches = self.source.to_batches(batch_size=size, columns=self.columns, **more)
+        for batch in validated(batches):
             if batch.num_rows:
                 yield pa.Table.from_batches([batch])
 
@@ -255,7 +257,7 @@ def _reason(said: str, names: list[str]) -> str:
     if place and int(place[1]) < len(names):
         is_not = _IS_NOT.get(place[2], f"not of the type {place[2]} as those before it")
         return f"column {names[int(place[1])]!r} holds {place[3]}, which is {is_not}"
-    short = _OPENING.sub("", line)[:_LONGEST]
+    short = _OPENING.sub("", in_our_words(line))[:_LONGEST]
     return "".join(filter(str.isprintable, short)).rstrip(" .:")
 
 

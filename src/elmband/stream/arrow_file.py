@@ -7,7 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from elmband.stream.batches import arrow_dtype, arrow_layout, batch_blocks
+from elmband.stream.batches import arrow_dtype, arrow_layout, batch_blocks, validated
 from elmband.stream.errors import guarded, needed, reading
 from elmband.stream.fields import Block, Part
 
@@ -50,7 +50,7 @@ class ArrowPart(Part):
                 k = max(bisect_right(ends, start) - 1, 0)
                 batches = (reader.get_batch(j) for j in range(k, len(self._lengths)))
                 first = ends[k]
-            found = guarded(batches, str(self._path), _KIND)
+            found = guarded(validated(batches), str(self._path), _KIND)
             yield from batch_blocks(self.layout, found, names, first)
 
 

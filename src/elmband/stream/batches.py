@@ -64,6 +64,35 @@ def arrow_layout(label: str, schema: Any, n_rows: int | None) -> Layout:
     return table_layout(label, fields)
 
 
+def validated(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield record batches of a file once all of them that is used has been looked at.
+
+    Arrow trusts what a file says: by offsets, codes and lengths that are not so it would read
+    beyond the memory that it has, and crash or copy what lies there. Of a million rows, twenty
+    columns of numbers take 2 ms for this, and fifteen with five of text 0.1 s, half a percent of
+    what it takes to encode them.
+    """
+    invalid = needed("pyarrow", "A table").ArrowInvalid
+    for batch in batches:
+        try:
+            batch.validate(full=True)
+        except invalid as error:
+            raise invalid(_invalid(batch)) from error
+        yield batch
+
+
+def _invalid(batch: Any) -> str:
+    """Return in words what is wrong with a batch, by its first column that is not valid."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except ValueError as error:
+            is_text = "UTF8" in str(error)
+            what = "text that is not in UTF-8" if is_text else "places that lie outside of it"
+            return f"column {name!r} holds {what}"
+    return "its columns do not fit together"
+
+
 def batch_blocks(
     layout: Layout, batches: Iterable[Any], names: Sequence[str], first: int = 0
 ) -> Iterator[Block]:

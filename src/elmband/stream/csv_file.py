@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elmband.stream.batches import arrow_dtype, arrow_layout, batch_blocks
-from elmband.stream.errors import needed, reading
+from elmband.stream.errors import in_our_words, needed, reading
 from elmband.stream.fields import Block, Part
 from elmband.stream.layout import FLOAT64, Layout
 
@@ -72,7 +72,7 @@ class CsvPart(Part):
         column, row, reason = _PLACE.match(said.splitlines()[0]).groups()  # type: ignore[union-attr]
         place = f", row {int(row) - 2}" if row else f" after row {seen}"
         if column is None:
-            return f"{place} cannot be read as CSV: {reason.rstrip('.')}."
+            return f"{place} cannot be read as CSV: {in_our_words(reason)}."
         value = reason.rpartition("invalid value ")[2]
         name = self._names[int(column)]
         is_not = _IS_NOT.get(str(self._types[name]).partition("[")[0], "not a number")

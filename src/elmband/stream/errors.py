@@ -1,5 +1,6 @@
 """What can go wrong around a file, told in one sentence."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -21,6 +22,36 @@ def needed(module: str, label: str) -> Any:
         ) from error
 
 
+_LONG_LINE = "a line is longer than 1 MB, the most that is read; a quote may have been left open"
+# What Arrow says, and what that means for whoever has the file.
+_MEANINGS = (
+    (r"straddling object straddles two block boundaries", _LONG_LINE),
+    (r"cannot infer number of columns", _LONG_LINE),
+    (r"Empty CSV file", "it is empty"),
+    (
+        r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)",
+        r"line \1 has another number of cells (\3) than the first (\2)",
+    ),
+    (r"zlib inflate failed", "it is no gzip file, or a damaged one"),
+    (r"'utf-8' codec can't decode|Invalid UTF-?8", "it holds text that is not in UTF-8"),
+)
+
+
+def in_our_words(said: str) -> str:
+    """Return what a library says against a file in words for people, or else its first line.
+
+    Examples
+    --------
+    >>> in_our_words("CSV parse error: Row #3: Expected 2 columns, got 1: 2")
+    'line 3 has another number of cells (1) than the first (2)'
+    """
+    for pattern, words in _MEANINGS:
+        found = re.search(pattern, said)
+        if found:
+            return found.expand(words).replace("line  has", "a line has")
+    return said.splitlines()[0].strip().rstrip(".")
+
+
 @contextmanager
 def reading(label: str, kind: str) -> Iterator[None]:
     """Turn whatever a library says about a file it cannot read into a sentence."""
@@ -29,7 +60,7 @@ def reading(label: str, kind: str) -> Iterator[None]:
     except (MemoryError, ImportError):
         raise
     except Exception as error:
-        said = (str(error) or type(error).__name__).splitlines()[0].strip().rstrip(".")
+        said = in_our_words(str(error) or type(error).__name__)
         raise ValueError(
             f"{label} cannot be read as {kind}, it may be damaged or incomplete: {said}."
         ) from error

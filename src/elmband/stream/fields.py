@@ -18,6 +18,8 @@ from elmband.stream.stamps import Stamp, stamp
 
 # Reads of this size keep disks and codecs busy and still fit the caches of a processor.
 READ_BYTES = 4 * 2**20
+# HDF5 has no larger pieces; a few bytes of metadata can ask for any size.
+_LARGEST = 2**32
 
 
 class Field(ABC):
@@ -125,6 +127,11 @@ class StoredField(Field):
         shape = self._array.shape
         piece = self._array.chunks[0]
         row = self._array.dtype.itemsize * prod(shape[1:])
+        if piece * row > _LARGEST:
+            raise ValueError(
+                f"{self._label} is stored in pieces of {piece * row / 2**30:.3g} GiB, and a piece "
+                "is read at once; write it in smaller ones."
+            )
         return int(piece * max(READ_BYTES // max(piece * row, 1), 1))
 
     def _read(self, step: int) -> Array:

@@ -106,9 +106,19 @@ def _is_folder(path: Path) -> bool:
 
 
 def _known(path: Path, keys: tuple[str, ...] = ()) -> Found:
+    _check_plain(path)
     if kind_of(path) is None:
         raise ValueError(f"{path} has none of the endings that can be read: {', '.join(KINDS)}.")
     return Found(path, None, keys)
+
+
+def _check_plain(path: Path) -> None:
+    """Refuse what would be waited for, and could not be read a second time."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(
+            f"{path} is a pipe or a device, which cannot be read again and again; save what comes "
+            "out of it as a file."
+        )
 
 
 def _matched(pattern: Path, paths: list[Path]) -> list[Found]:
@@ -160,6 +170,8 @@ def _checked(source: Path, found: list[Found]) -> list[Found]:
     if not found:
         raise ValueError(f"{source} holds no file that can be read: {', '.join(KINDS)}.")
     inside = [file for file in found if file.folder is not None]
+    for file in inside:
+        _check_plain(file.path)
     kinds = sorted({kind_of(file.path) or "" for file in inside})
     if len(kinds) > 1:
         one = inside[0]

@@ -10,6 +10,7 @@ from elmband._arrays import Array
 from elmband.stream.arrays import ArraySource, ArraysPart
 from elmband.stream.errors import needed, reading
 from elmband.stream.fields import Field, StoredField
+from elmband.stream.hdf5_own import foreign
 
 _KIND = "HDF5"
 
@@ -33,7 +34,11 @@ class Hdf5Array(ArraySource):
         with reading(str(self._path), _KIND):
             file = h5py.File(self._path, "r")
         with file:
-            data = file[self._name]
+            with reading(str(self._path), _KIND):
+                data = file[self._name]
+                why = foreign(data)
+            if why is not None:
+                raise ValueError(f"{self._path}: data set {self._name!r} {why}")
             kind = PlainField if data.chunks is None else StoredField
             yield kind(data, str(self._path), _KIND)
 

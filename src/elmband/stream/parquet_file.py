@@ -6,7 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from elmband.stream.batches import arrow_layout, batch_blocks
+from elmband.stream.batches import arrow_layout, batch_blocks, validated
 from elmband.stream.errors import guarded, needed, reading
 from elmband.stream.fields import READ_BYTES, Block, Part
 
@@ -38,7 +38,7 @@ class ParquetPart(Part):
                 row_groups=range(group, len(lengths)),
                 columns=list(names),
             )
-            found = guarded(batches, str(self._path), _KIND)
+            found = guarded(validated(batches), str(self._path), _KIND)
             yield from batch_blocks(self.layout, found, names, ends[group])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from elmband.stream.arrays import ArraySource, ArraysPart, matrix_part
 from elmband.stream.errors import needed, reading
 from elmband.stream.fields import Field, StoredField
+from elmband.stream.zarr_codecs import check_codecs
 
 _KIND = "Zarr"
 
@@ -23,12 +24,14 @@ class ZarrArray(ArraySource):
     def open(self) -> AbstractContextManager[Field]:
         """Open the array; a store has nothing to close."""
         node = _open(self._path)
-        array = node[self._name] if self._name else node
+        with reading(str(self._path), _KIND):
+            array = node[self._name] if self._name else node
         return nullcontext(StoredField(array, str(self._path), _KIND))
 
 
 def _open(path: Path) -> Any:
     zarr = needed("zarr", str(path))
+    check_codecs(path)
     with reading(str(path), _KIND):
         return zarr.open(str(path), mode="r")
 
