@@ -241,7 +241,7 @@ def reading(path: str, names: list[str]) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{path} does not exist; check the name and the folder.") from error
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # of damaged files
         twice = _TWICE.search(str(error))
         if twice:
             raise ValueError(
