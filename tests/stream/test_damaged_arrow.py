@@ -65,6 +65,7 @@ def write(path, text, old, new):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["arrow", "feather"])
 @pytest.mark.parametrize("make", BROKEN)
 def test_a_batch_is_looked_at_before_it_is_used(tmp_path, make, ending):
