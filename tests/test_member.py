@@ -223,6 +223,15 @@ def test_covariance_is_the_sandwich_with_the_part_that_it_lacks(n, weights, gamm
     np.testing.assert_allclose(actual, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
 
 
+def test_neurons_that_are_constant_leave_the_variance_of_the_intercept():
+    """Whether rounding leaves them a direction depends on the processor; there may be none."""
+    n = len(H_ALL)
+    fitted = fit(np.zeros_like(H_ALL), Y_ALL, 0.5)
+    found = mean_uncertainty(fitted, NOISE).covariance[0]
+    np.testing.assert_allclose(found[0, 0], NOISE[:, 0].sum() / n**2)
+    np.testing.assert_allclose(found[1:, 1:], np.eye(L) * found[1, 1], atol=1e-12)
+
+
 def test_covariance_from_a_sample_stands_for_all_rows():
     """Equal noise and a sample that is every second of rows met twice: no sampling error."""
     H, y = np.repeat(H_ALL, 2, axis=0), np.repeat(Y_ALL, 2)

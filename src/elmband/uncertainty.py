@@ -83,8 +83,10 @@ def _others(eigen: EigenRows, gamma: Array, inner: Array, w: Array) -> Array:
 def _turned(vectors: Array, inner: Array, outside: Array) -> Array:
     """Return the matrix of the eigenbasis in the basis of neurons, the intercept first."""
     xp = namespace(vectors)
-    beside, above = xp.zeros_like(vectors[:, :1]), xp.zeros_like(inner[:1, :])
+    # There may be no vectors: hidden outputs that are constant span nothing.
+    beside = xp.zeros((vectors.shape[0], 1), dtype=vectors.dtype, device=vectors.device)
+    above = xp.zeros_like(inner[:1, :])
     above = xp.concat([xp.ones_like(above[:, :1]), above[:, 1:]], axis=1)
     wide = xp.concat([above, xp.concat([beside, vectors], axis=1)], axis=0)
-    diagonal = xp.concat([xp.zeros_like(inner[0, :1]), xp.ones_like(vectors[:, 0]) * outside])
+    diagonal = xp.concat([xp.zeros_like(inner[0, :1]), xp.ones_like(beside[:, 0]) * outside])
     return add_to_diagonal(wide @ inner @ wide.T, diagonal)

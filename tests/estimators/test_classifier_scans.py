@@ -1,6 +1,5 @@
 """The classifier on rows that are read in chunks, against the same rows as arrays."""
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from elmband import ELMClassifier, checkpoint, scan
 from elmband.estimators import _scans
 from elmband.stream import Scan
+from read_back import read_back
 
 RNG = np.random.default_rng(0)
 N = 5000
@@ -153,18 +153,8 @@ def test_answers_are_streamed_to_a_file(tmp_path, name, end):
     for method, names in columns.items():
         out = tmp_path / f"{method}.{end}"
         assert getattr(model, method)(scan(X, chunk_size=777), out=out) == out
-        if end == "npy":
-            values = np.load(out)
-        elif end == "h5":
-            with h5py.File(out) as file:
-                values = np.column_stack([file[column][:] for column in names])
-        else:
-            read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "arrow": pd.read_feather}[end]
-            frame = read(out)
-            assert list(frame) == names
-            values = frame.to_numpy()
         expected = getattr(model, method)(X).reshape(N, -1)
-        np.testing.assert_allclose(values, expected, rtol=1e-12)
+        np.testing.assert_allclose(read_back(out, names), expected, rtol=1e-12)
 
 
 def test_answers_for_a_scan_are_those_for_its_rows(tmp_path):

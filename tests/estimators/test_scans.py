@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +13,7 @@ from elmband import ELMIntervalRegressor, ELMRegressor, scan
 from elmband.estimators import _scans
 from elmband.metrics import interval_score, nmpiw, picp
 from published import published
+from read_back import read_back
 
 RNG = np.random.default_rng(0)
 N = 6000
@@ -98,17 +98,7 @@ def test_intervals_are_streamed_to_a_file(fitted, tmp_path, end):
     rows = scan(X, chunk_size=777)
     assert fitted.predict_interval(rows, [0.5, 0.9], out=out) == out
     names = ["mean", "lower_0.5", "upper_0.5", "lower_0.9", "upper_0.9"]
-    if end == "npy":
-        values = np.load(out)
-    elif end == "h5":
-        with h5py.File(out) as file:
-            values = np.column_stack([file[name][:] for name in names])
-    else:
-        read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "arrow": pd.read_feather}[end]
-        frame = read(out)
-        assert list(frame) == names
-        values = frame.to_numpy()
-    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    np.testing.assert_allclose(read_back(out, names), expected, rtol=1e-12)
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 

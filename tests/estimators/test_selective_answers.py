@@ -1,6 +1,5 @@
 """What a classifier that abstains answers: of arrays, tables, scans and files."""
 
-import h5py
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +9,7 @@ from sklearn import config_context
 
 from elmband import ELMSelectiveClassifier, scan
 from elmband._arrays import namespace, to_numpy
+from read_back import read_back
 
 TRAIN, TEST = noisy_classes(400, 0), noisy_classes(1000, 1)
 FAR = np.array([[30.0, 0.0], [0.0, -30.0]])
@@ -149,28 +149,18 @@ def test_answers_of_a_scan_are_those_of_its_rows(fitted):
     assert_same_triage(fitted.triage(rows), expected)
 
 
-def read(path, names):
-    if path.suffix == ".npy":
-        return np.load(path).reshape(len(ROWS), -1)
-    if path.suffix == ".h5":
-        with h5py.File(path) as file:
-            return np.column_stack([file[name][:] for name in names])
-    reads = {".parquet": pd.read_parquet, ".csv": pd.read_csv, ".arrow": pd.read_feather}
-    frame = reads[path.suffix](path)
-    assert list(frame) == names
-    return frame.to_numpy()
-
-
 @pytest.mark.parametrize("end", ["parquet", "npy", "h5", "csv", "arrow"])
 def test_answers_are_streamed_to_files(fitted, tmp_path, end):
     rows = scan(ROWS, chunk_size=170)
     for method, name in (("confidence", "confidence"), ("accept", "accepted")):
         out = tmp_path / f"{method}.{end}"
         assert getattr(fitted, method)(rows, out=out) == out
-        np.testing.assert_allclose(read(out, [name])[:, 0], getattr(fitted, method)(ROWS))
+        np.testing.assert_allclose(
+            read_back(out, [name]).reshape(len(ROWS), -1)[:, 0], getattr(fitted, method)(ROWS)
+        )
     out = fitted.triage(rows, out=tmp_path / f"triage.{end}")
     found = fitted.triage(ROWS)
-    values = read(out, ["label", "accepted", "confidence", "reason"])
+    values = read_back(out, ["label", "accepted", "confidence", "reason"]).reshape(len(ROWS), -1)
     np.testing.assert_array_equal(values[:, 0], found.label)
     np.testing.assert_array_equal(values[:, 1], found.accepted)
     np.testing.assert_allclose(values[:, 2], found.confidence)

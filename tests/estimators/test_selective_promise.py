@@ -6,7 +6,7 @@ from noisy_classes import noisy_classes
 
 from elmband import ELMSelectiveClassifier, scan
 from elmband.estimators._thresholds import Known
-from elmband.promise.scouts import scouts
+from elmband.promise.pilot import pilot_groups
 
 TRAIN = noisy_classes(400, 0)
 HELD_OUT = noisy_classes(1500, 1)
@@ -159,7 +159,7 @@ def test_with_groups_the_promise_is_for_the_average_group(labels):
     assert "at most 15 % of the answered rows are wrong in the average group" in model.statement_
     accepted, wrong = model.accept(HELD_OUT.X), model.predict(HELD_OUT.X) != HELD_OUT.y
     # Some groups tell where to begin, and nothing else.
-    mine = accepted & ~np.isin(groups, np.unique(groups)[scouts(np.arange(300))])
+    mine = accepted & ~np.isin(groups, np.unique(groups)[pilot_groups(np.arange(300))])
     rates = [wrong[(groups == g) & mine].mean() for g in np.unique(groups[mine])]
     threshold = model.thresholds_[1]
     assert threshold.n == len(rates)

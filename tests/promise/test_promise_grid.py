@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband.promise import Grid
-from elmband.promise.bounds import rows_needed
 from elmband.promise.grid import PRIOR_ROWS
-from elmband.promise.scouts import scouts, shares_of_scouts
-from elmband.promise.starts import divergence, of_groups, of_rows
+from elmband.promise.pilot import expected_of_pilots, pilot_groups
+from elmband.promise.starts import divergence, most_telling
 
 rows = st.lists(st.tuples(st.integers(-20, 20).map(float), st.booleans()), max_size=60)
 
@@ -51,40 +50,31 @@ def curved(n, risk):
     return Grid.of(score, np.random.default_rng(0).random(n) < risk(-score))
 
 
-def test_walks_begin_where_rows_tell_most():
+def test_tests_begin_where_rows_tell_most():
     steep, flat = (
         curved(20_000, lambda share: share),
         curved(20_000, lambda share: 0.02 + 0 * share),
     )
     for available in (100, 10_000):
-        (start,) = of_rows(steep, available, 0.1)
+        start = most_telling(available * steep.shares, steep.risks(0.1), 0.1)
         # The risk of a share a is a/2: a·KL(a/2, 0.1) is largest at 0.05.
-        assert steep.shares[start.place] == pytest.approx(0.05, abs=0.02)
-        (start,) = of_rows(flat, available, 0.1)
-        assert flat.shares[start.place] > 0.95
+        assert steep.shares[start] == pytest.approx(0.05, abs=0.02)
+        start = most_telling(available * flat.shares, flat.risks(0.1), 0.1)
+        assert flat.shares[start] > 0.95
 
 
-@pytest.mark.parametrize(("available", "walks"), [(60, 1), (80, 1), (200, 2), (2000, 2)])
-def test_groups_begin_with_few_of_them_and_twice_if_they_are_many(available, walks):
-    grid = curved(20_000, lambda share: 0.08 * share)
-    needed = rows_needed(0.1, 0.1)
-    begin = of_groups(grid, available * grid.shares, 0.1, available, needed, 2 * needed)
-    assert len(begin) == walks
-    assert sum(start.part for start in begin) == 1
-    if available >= 3 * needed:
-        enough = 1.3 * needed * walks
-        assert enough <= available * grid.shares[begin[0].place] <= 1.2 * enough
-
-
-def test_scouts_are_some_of_the_groups_whatever_is_measured():
-    some = scouts(np.arange(100, 260))
-    assert len(set(some.tolist())) == 10
+def test_pilot_groups_are_some_of_the_groups_whatever_is_measured():
+    some = pilot_groups(np.arange(100, 260))
+    assert len(set(some.tolist())) == 20
     assert set(some.tolist()) <= set(range(100, 260))
-    codes, place = np.repeat(np.arange(4), 2), np.array([0, 2, 1, 1, 3, 2, 3, 3])
-    counted = np.array([False, True, True, True, True, True, True, True])
-    # Of groups 0, 1 and 3 the first is there from place 2 on, the next from 1, the last nowhere.
-    found = shares_of_scouts(place, codes, counted, np.array([0, 1, 3]), 3)
-    np.testing.assert_allclose(found, [1 / 5, 2 / 5, 3 / 5])
+
+
+def test_pilot_groups_tell_how_many_are_there_and_how_bad_they_are():
+    rates = [np.zeros(0), np.array([0.5]), np.array([0.5, 0.0, 1.0])]
+    found = expected_of_pilots(iter(rates), 3, 0.1)
+    np.testing.assert_allclose(found.shares, [1 / 5, 2 / 5, 4 / 5])
+    # Twenty groups with half of the limit are the prior.
+    np.testing.assert_allclose(found.risks, [1 / 20, 1.5 / 21, 2.5 / 23])
 
 
 def test_grids_have_numbers_for_every_threshold():

@@ -1,3 +1,4 @@
+import itertools
 import math
 import re
 
@@ -10,9 +11,8 @@ from simulated import CURVES, grid_of, rows, tried
 
 from elmband.promise import Grid, Risk, promise
 from elmband.promise.bounds import rows_needed
-from elmband.promise.scouts import scouts
+from elmband.promise.pilot import pilot_groups
 from elmband.promise.sequence import _walk
-from elmband.promise.starts import Start
 
 KINDS = ["error", "fpr", "fdr"]
 
@@ -30,34 +30,16 @@ class Told:
         return self.p
 
 
-def passed(p, starts, delta):
-    """Transcribe the fallback procedure: the place of the last test that passes, or None."""
-    part = {start: delta / len(starts) for start in starts}
-    levels, ok = [], []
-    for j, p_j in enumerate(p):
-        carried = levels[-1] if j and ok[-1] else 0
-        levels.append(part.get(j, 0) + carried)
-        ok.append(levels[-1] > 0 and p_j <= levels[-1])
-    return max((j for j in range(len(p)) if ok[j]), default=None)
-
-
 @given(
     st.lists(st.sampled_from([0.001, 0.03, 0.06, 0.09, 0.2]), min_size=1, max_size=12), st.data()
 )
-def test_walks_are_those_of_the_fallback_procedure(p, data):
-    starts = sorted(data.draw(st.sets(st.integers(0, len(p) - 1), min_size=1, max_size=3)))
-    walk = _walk(map(Told, p), [Start(k, 1 / len(starts)) for k in starts], 0.1, 0.1)
-    assert [step.place for step in walk.first] == starts
-    assert (walk.last and walk.last.place) == passed(p, starts, 0.1)
-
-
-def test_walks_err_no_more_often_than_allowed_with_several_starts():
-    """All hypotheses are true and independent: this is as bad as it gets."""
-    p = np.random.default_rng(0).random((20_000, 8))
-    starts = [Start(k, 1 / 4) for k in (0, 3, 4, 7)]
-    erred = np.mean([_walk(map(Told, row), starts, 0.1, 0.2).last is not None for row in p])
-    # All four walks can err, each with a probability of 0.05: 1 - 0.95⁴ in all.
-    assert erred == pytest.approx(1 - 0.95**4, abs=3 * math.sqrt(0.16 / 20_000))
+def test_tests_go_on_from_their_start_until_one_fails(p, data):
+    start = data.draw(st.integers(0, len(p) - 1))
+    told = [Told(value) for value in p]
+    walk = _walk(iter(told), start, 0.1, 0.08)
+    passing = list(itertools.takewhile(lambda value: value <= 0.08, p[start:]))
+    assert walk.first is told[start]
+    assert (walk.last and walk.last.place) == (start + len(passing) - 1 if passing else None)
 
 
 def naive_fpr(truly, called, score, grid, limit, delta):
@@ -94,9 +76,9 @@ def test_promises_say_what_was_seen_at_their_threshold():
     assert (by_rows.n, by_rows.observed) == (answered.sum(), pytest.approx(wrong[answered].mean()))
     np.testing.assert_array_equal(by_rows.answers(score), answered)
     by_groups = promise(Risk.error(wrong), score, grid, limit=0.05, groups=groups)
-    scouting = scouts(np.unique(groups))
-    assert len(scouting) == 24
-    answered = (score >= by_groups.value) & ~np.isin(groups, scouting)
+    pilots = pilot_groups(np.unique(groups))
+    assert len(pilots) == 49
+    answered = (score >= by_groups.value) & ~np.isin(groups, pilots)
     rates = [wrong[answered & (groups == g)].mean() for g in set(groups[answered])]
     assert (by_groups.n, by_groups.observed) == (len(rates), pytest.approx(np.mean(rates)))
     for found in (by_rows, by_groups):
@@ -152,7 +134,7 @@ def test_sentences_name_the_denominator():
     fdr = promise(risk, score, grid, limit=0.1, groups=np.arange(200) // 2)
     assert fdr.sentence == (
         "Promised with 90 % confidence: at most 10 % of the rows answered as spam are truly not "
-        "spam in the average group. It was 0 % over 94 groups held out, which bounds it by "
+        "spam in the average group. It was 0 % over 88 groups held out, which bounds it by "
         f"{100 * fdr.bound:.3g} %; 100 % of all rows were answered."
     )
 

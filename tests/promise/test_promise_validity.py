@@ -179,3 +179,22 @@ def test_five_hundred_rows_make_most_promises_and_break_few(name, least):
     made, broken = made_and_broken(np.random.default_rng(11), CURVES[name], 500, 0.1, 200)
     assert made >= least
     assert broken <= 0.1 + 2 * math.sqrt(0.09 / 200)
+
+
+def spoilt(rng, n_groups):
+    """Draw photos, a fiftieth of which are all wrong and among the most certain ones."""
+    groups = np.repeat(np.arange(n_groups), 20)
+    bad = (rng.random(n_groups) < 0.02)[groups]
+    score = np.where(bad, 0.9, 0.0) + rng.random(len(groups)) * np.where(bad, 0.1, 1.0)
+    return score, bad, groups
+
+
+def test_a_few_bad_groups_among_the_most_certain_do_not_hide_what_can_be_promised():
+    """At strict thresholds bad groups are a fifth of those there, at loose ones a fiftieth."""
+    rng = np.random.default_rng(10)
+    grid = grid_of(rng, 2000, lambda u: np.where(u > 0.97, 0.0, 0.02))
+    made = [
+        tried(Risk.error(bad), score, grid, limit=0.06, groups=groups)
+        for score, bad, groups in (spoilt(rng, 400) for _ in range(40))
+    ]
+    assert np.mean([found is not None for found in made]) >= 0.9

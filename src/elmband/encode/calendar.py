@@ -16,6 +16,7 @@ PARTS = (
 """What a date is made into, in this order."""
 
 _DAY = np.timedelta64(86_400_000_000, "us")
+_YEAR = np.timedelta64(1, "Y")
 _WEEK = 2 * np.pi * np.arange(7) / 7
 
 
@@ -35,7 +36,7 @@ def calendar(times: Array) -> Array:
 
 def _known(times: Array) -> Array:
     years, days = times.astype("M8[Y]"), times.astype("M8[D]")
-    start, end = years.astype("M8[us]"), (years + 1).astype("M8[us]")
+    start, end = years.astype("M8[us]"), (years + _YEAR).astype("M8[us]")
     weekday = (days.astype(np.int64) + 3) % 7
     hours = (times - days) / _DAY
     parts = [years.astype(np.int64) + 1970 + (times - start) / (end - start)]

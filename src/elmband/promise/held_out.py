@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from elmband._arrays import Array
-from elmband.promise import starts
 from elmband.promise.bounds import (
     BettingEvidence,
     BinomialEvidence,
@@ -15,10 +14,10 @@ from elmband.promise.bounds import (
     rows_needed,
 )
 from elmband.promise.grid import Grid
+from elmband.promise.pilot import Expected, expected_of_pilots, pilot_groups, shares_without
 from elmband.promise.risk import Risk, effective, group_codes
-from elmband.promise.scouts import scouts, shares_of_scouts, shares_without
-from elmband.promise.starts import SCOUTED, Start
-from elmband.promise.threshold import Floats, Ints
+from elmband.promise.starts import PILOTED, most_telling
+from elmband.promise.threshold import Bools, Floats, Ints
 
 
 class Hypotheses(NamedTuple):
@@ -34,13 +33,13 @@ class HeldOut(NamedTuple):
     """What can be said at every threshold, from the strictest on.
 
     `available` is the number of rows or groups that could be counted if all rows were answered,
-    `needed` the least number that can be promised on, and `starts` is where walks begin.
+    `needed` the least number that can be promised on, and `start` is where tests begin.
     """
 
     evidence: Iterable[Evidence]
     available: float
     needed: int
-    starts: list[Start]
+    start: int
 
 
 def held_out(test: Hypotheses, score: Floats, s: Floats, groups: Array | None) -> HeldOut:
@@ -55,7 +54,7 @@ def held_out(test: Hypotheses, score: Floats, s: Floats, groups: Array | None) -
     else:
         found = _of_weighted_rows(test, place, s / s.max())
     # A denominator that does not depend on the threshold is there from the strictest one on.
-    return found if test.risk.answered_only else found._replace(starts=[Start(0, 1.0)])
+    return found if test.risk.answered_only else found._replace(start=0)
 
 
 def _of_rows(test: Hypotheses, place: Ints) -> HeldOut:
@@ -66,8 +65,8 @@ def _of_rows(test: Hypotheses, place: Ints) -> HeldOut:
     if risk.answered_only:
         counted = _reached(place[risk.counted], size)
     evidence = map(BinomialEvidence, bad.tolist(), counted.tolist())
-    begin = starts.of_rows(test.grid, available, test.limit)
-    return HeldOut(evidence, available, rows_needed(test.limit, test.delta), begin)
+    needed = rows_needed(test.limit, test.delta)
+    return HeldOut(evidence, available, needed, _start_of_rows(test, available))
 
 
 def _reached(place: Ints, size: int) -> Ints:
@@ -86,26 +85,39 @@ def _of_weighted_rows(test: Hypotheses, place: Ints, q: Floats) -> HeldOut:
 
     mine = q[risk.counted]
     available = float(effective(mine.sum(), np.sum(mine**2)))
-    begin = starts.of_rows(test.grid, available, limit)
-    return HeldOut(evidence(), available, groups_needed(limit, delta), begin)
+    needed = groups_needed(limit, delta)
+    return HeldOut(evidence(), available, needed, _start_of_rows(test, available))
+
+
+def _start_of_rows(test: Hypotheses, available: float) -> int:
+    """Begin as training rows tell: rows held out are like them."""
+    grid = test.grid
+    return most_telling(available * grid.shares, grid.risks(test.limit), test.limit)
 
 
 def _of_groups(test: Hypotheses, place: Ints, codes: Ints, s: Floats) -> HeldOut:
-    """Bet on groups, but for scouts that tell how many there are at every threshold."""
-    risk, limit, delta, size = test.risk, test.limit, test.delta, len(test.grid.thresholds)
+    """Bet on groups, but for pilot groups, which tell where to begin.
+
+    Training rows do not tell how risks differ from group to group: a few bad groups may spoil
+    the strictest thresholds, or all of the looser ones. Other groups do.
+    """
+    risk, limit, delta, grid = test.risk, test.limit, test.delta, test.grid
+    size = len(grid.thresholds)
     present = np.unique(codes[risk.counted])
-    needed, some = groups_needed(limit, delta), present[:0]
-    shares = shares_without(test.grid.shares)
-    if risk.answered_only and len(present) >= SCOUTED * needed:
-        some = scouts(present)
-        shares = shares_of_scouts(place, codes, risk.counted, some, size)
-    tested = ~np.isin(codes, some)
-    rates = _group_rates(risk.part(tested), place[tested], codes[tested], s[tested], size)
-    expected = (len(present) - len(some)) * shares
-    by_half = groups_needed(limit, delta / 2)
-    begin = starts.of_groups(test.grid, expected, limit, len(present), needed, by_half)
-    evidence = (BettingEvidence.of(r, limit, delta) for r in rates)
-    return HeldOut(evidence, len(present), needed, begin)
+    needed, pilots = groups_needed(limit, delta), present[:0]
+    expected = Expected(shares_without(grid.shares), grid.risks(limit))
+
+    def rates(rows: Bools) -> Iterator[Floats]:
+        return _group_rates(risk.part(rows), place[rows], codes[rows], s[rows], size)
+
+    if risk.answered_only and len(present) >= PILOTED * needed:
+        pilots = pilot_groups(present)
+        expected = expected_of_pilots(rates(np.isin(codes, pilots)), len(pilots), limit)
+    n_tested = len(present) - len(pilots)
+    start = most_telling(n_tested * expected.shares, expected.risks, limit)
+    tested = rates(~np.isin(codes, pilots))
+    evidence = (BettingEvidence.of(r, limit, delta) for r in tested)
+    return HeldOut(evidence, len(present), needed, start)
 
 
 def _group_rates(risk: Risk, place: Ints, codes: Ints, s: Floats, size: int) -> Iterator[Floats]:

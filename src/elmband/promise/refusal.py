@@ -7,14 +7,6 @@ from elmband.promise.bounds import Evidence, least_limit, times_needed
 from elmband.promise.threshold import Meaning, count, percent
 
 
-class Tried(NamedTuple):
-    """A test that failed where a walk began: on what, at which level, and how much it answers."""
-
-    evidence: Evidence
-    level: float
-    answered: float
-
-
 class Refusal(NamedTuple):
     """What was to be promised, by how many rows or groups, at a level of delta."""
 
@@ -45,27 +37,24 @@ class Refusal(NamedTuple):
             "ask for a higher limit or less confidence."
         )
 
-    def too_high(self, tried: list[Tried]) -> str:
-        """Say what was seen at the best of the thresholds that were tried, and what it takes."""
-        units = self.meaning.units
-        best = min(tried, key=lambda t: t.evidence.bound(t.level))
-        seen, bound = best.evidence, best.evidence.bound(best.level)
-        where = "the threshold" if len(tried) == 1 else f"the better of {len(tried)} thresholds"
+    def too_high(self, seen: Evidence, answered: float) -> str:
+        """Say what was seen where tests began, how much that answers, and what it takes."""
+        units, bound = self.meaning.units, seen.bound(self.delta)
         observed = self.meaning.seen(seen.observed, seen.n) if seen.n else f"that of no {units}"
         return (
-            f"{self.beginning}: at {where} where tests began, which answers "
-            f"{percent(best.answered)} of all rows, it was {observed} held out, which bounds it "
-            f"only by {_upwards(bound)}. {self._takes(best)} Ask for a higher limit or less "
+            f"{self.beginning}: at the threshold where tests began, which answers "
+            f"{percent(answered)} of all rows, it was {observed} held out, which bounds it "
+            f"only by {_upwards(bound)}. {self._takes(seen)} Ask for a higher limit or less "
             f"confidence, or hold out more {units}: new ones, since a promise that is tried for "
             "again and again on the same ones holds less surely than it says."
         )
 
-    def _takes(self, best: Tried) -> str:
+    def _takes(self, seen: Evidence) -> str:
         """Say how many rows or groups it takes if the risk stays what it was."""
         units = self.meaning.units
-        if not best.evidence.n:
+        if not seen.n:
             return f"It takes {units} as certain as training rows."
-        times = times_needed(best.evidence, self.limit, best.level)
+        times = times_needed(seen, self.limit, self.delta)
         if math.isinf(times):
             return f"That is no less than the limit, so that more {units} alone would not help."
         n = times * self.available

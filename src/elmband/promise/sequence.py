@@ -10,7 +10,7 @@ from elmband._arrays import Array
 from elmband.promise.bounds import Evidence
 from elmband.promise.grid import Grid
 from elmband.promise.held_out import Hypotheses, held_out
-from elmband.promise.refusal import Refusal, Tried
+from elmband.promise.refusal import Refusal
 from elmband.promise.risk import (
     Risk,
     checked_groups,
@@ -18,7 +18,6 @@ from elmband.promise.risk import (
     checked_score,
     checked_weights,
 )
-from elmband.promise.starts import Start
 from elmband.promise.threshold import Threshold
 
 
@@ -74,7 +73,7 @@ def promise(
     names = None if groups is None else checked_groups(groups, len(values))[s > 0]
     risk, values, s = risk.part(s > 0), values[s > 0], s[s > 0]
     seen = held_out(Hypotheses(risk, grid, limit, delta), values, s, names)
-    walk = _walk(seen.evidence, seen.starts, limit, delta)
+    walk = _walk(seen.evidence, seen.start, limit, delta)
     meaning = replace(risk.meaning, grouped=groups is not None)
     refusal = Refusal(meaning, limit, confidence, delta, seen.available)
     if walk.most < seen.needed:
@@ -84,9 +83,9 @@ def promise(
         return float(np.average(values >= grid.thresholds[place], weights=s))
 
     if walk.last is None:
-        failed = [Tried(step.evidence, step.level, answered(step.place)) for step in walk.first]
-        raise ValueError(refusal.too_high(failed))
-    place, evidence, level = walk.last
+        assert walk.first is not None  # tests begin at a threshold of the grid
+        raise ValueError(refusal.too_high(walk.first, answered(seen.start)))
+    place, evidence = walk.last
     return Threshold(
         float(grid.thresholds[place]),
         "promise",
@@ -97,7 +96,7 @@ def promise(
         answered=answered(place),
         confidence=confidence,
         # The test passed: only rounding can take the bound above the limit.
-        bound=min(evidence.bound(level), limit),
+        bound=min(evidence.bound(delta), limit),
         together=together,
     )
 
@@ -115,44 +114,35 @@ def _checked_delta(confidence: float, together: int) -> float:
 
 
 class _Step(NamedTuple):
-    """A test: at which threshold of the grid, on what, at which level."""
+    """A test that passed: at which threshold of the grid, and on what."""
 
     place: int
     evidence: Evidence
-    level: float
 
 
 class _Walk(NamedTuple):
-    """Tests where walks began, the last that passed, and the most rows or groups counted."""
+    """The first test, the last one that passed, and the most rows or groups counted."""
 
-    first: list[_Step]
+    first: Evidence | None
     last: _Step | None
     most: float
 
 
-def _walk(evidence: Iterable[Evidence], starts: list[Start], limit: float, delta: float) -> _Walk:
-    """Hypotheses one threshold after the other, from the strictest to the loosest.
+def _walk(evidence: Iterable[Evidence], start: int, limit: float, delta: float) -> _Walk:
+    """Test one threshold after the other, from `start` to the loosest, until one fails.
 
-    Every start brings its part of delta. A test that passes hands its level on to the next one, a
-    test that fails loses it. So a threshold whose risk is above `limit`, if no other such one
-    passed before it, is tested at no more than was brought since the one before. All this adds up
-    to delta, which therefore bounds the probability that any of these passes. (Learn then test:
-    Angelopoulos et al., 2021. With one start this is fixed-sequence testing, with more the
-    fallback procedure of Wiens and Dmitrienko, 2005.)
+    Fixed-sequence testing: the first threshold whose risk is above `limit` is tested at level
+    delta, and no looser one passes unless it does. So delta bounds the probability that any
+    such threshold passes. (Learn then test: Angelopoulos et al., 2021.)
     """
-    parts = dict(starts)
-    level, most = 0.0, 0.0
-    first, last = [], None
+    first, last, most = None, None, 0.0
+    going = True
     for place, seen in enumerate(evidence):
         most = max(most, seen.n)
-        level += parts.get(place, 0.0) * delta
-        if not level:
+        if place < start:
             continue
-        step = _Step(place, seen, level)
-        if place in parts:
-            first.append(step)
-        if seen.p_value(limit) <= level:
-            last = step
-        else:
-            level = 0.0
+        first = first or seen
+        going = going and seen.p_value(limit) <= delta
+        if going:
+            last = _Step(place, seen)
     return _Walk(first, last, most)
