@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -28,6 +29,9 @@ KINDS: dict[str, Callable[[Trials, Plan], Iterator[Injection]]] = {
     "workers": workers.kills,
 }
 
+MODELS = "models"
+"""The kind that is run by a process of its own, thousands of files a minute."""
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -38,9 +42,11 @@ def faults(
         "results/faults"
     ),
     only: Annotated[
-        list[str] | None, typer.Option(help=f"Kind of fault; may be repeated: {', '.join(KINDS)}.")
+        list[str] | None,
+        typer.Option(help=f"Kind of fault; may be repeated: {', '.join([*KINDS, MODELS])}."),
     ] = None,
     times: Annotated[int, typer.Option(min=1, help="Faults of a kind in every command.")] = 40,
+    files: Annotated[int, typer.Option(min=1, help="Model files that are changed.")] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is left to chance.")] = 0,
     case: Annotated[
         str | None, typer.Option(help="Only commands with these letters in their name.")
@@ -57,9 +63,12 @@ def faults(
     if not report_only:
         wanted = choose(only)
         with closing(Server(store.logs, compiled(store.out))) as server:
-            material.make(store.out / "material", server)
             trials = Trials(server, store.out / "material", store.out / "run")
             for kind in wanted:
+                if kind == MODELS:
+                    change_models(store, files, seed)
+                    continue
+                material.make(trials.material, server)
                 inject(store, KINDS[kind](trials, Plan(times, seed)), case, console)
     text = markdown(store)
     (store.out / "report.md").write_text(text, encoding="utf-8")
@@ -70,10 +79,21 @@ def faults(
 
 def choose(only: list[str] | None) -> list[str]:
     """Return the kinds that were asked for, or all."""
-    unknown = [kind for kind in only or () if kind not in KINDS]
+    known = [*KINDS, MODELS]
+    unknown = [kind for kind in only or () if kind not in known]
     if unknown:
-        raise ValueError(f"no such kind: {', '.join(unknown)}; known are {', '.join(KINDS)}")
-    return only or list(KINDS)
+        raise ValueError(f"no such kind: {', '.join(unknown)}; known are {', '.join(known)}")
+    return only or known
+
+
+def change_models(store: Store, files: int, seed: int) -> None:
+    """Change model files and checkpoints; their findings lie beside the other results."""
+    # It trains models of every kind, which other kinds of faults do not need.
+    from benchmarks.faults import model_files  # noqa: PLC0415
+
+    counts = model_files.run(files, seed, store.out / "model-files")
+    why = f"see model-files-{seed}.jsonl in {store.out / 'model-files'}"
+    store.append("changed model file", "all", {"split": seed, "counts": asdict(counts), "why": why})
 
 
 def inject(

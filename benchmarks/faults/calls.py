@@ -19,6 +19,8 @@ from benchmarks.faults.trial import Judged, Trials
 ERRORS = ((errno.ENOSPC, True), (errno.EIO, False))
 _LEAST = 2048
 """Bytes that a file may have at least: what a command says goes to a file too."""
+_PAGE = 4096
+"""Bytes that a disk in memory has at a time."""
 
 
 def failing(trials: Trials, plan: Plan) -> Iterator[Injection]:
@@ -49,25 +51,25 @@ def full_disk(trials: Trials, plan: Plan) -> Iterator[Injection]:
 
 def _fill(trials: Trials, plan: Plan, case: Case, number: int) -> Judged:
     rng = plan.rng("full", case.name, number)
-    written = sum(map(len, trials.right(case)[0].values()))
+    sizes = [len(content) for content in trials.right(case)[0].values()]
     if not _may_mount():
         trials.prepare(case)
-        most = _LEAST + int(rng.uniform(0, written))
+        most = _LEAST + int(rng.uniform(0, max(sizes)))
         return trials.judge(case, trials.run(case, limits={"FSIZE": most}), killed=False)
     trials.prepare(case)
-    pages = sum(_pages(path) for path in trials.folder.rglob("*")) + 8
-    room = pages + int(rng.integers(0, written // 4096 + 3))
-    with _small_disk(trials.folder.with_name("disk"), room * 4096) as disk:
-        there = replace(trials, folder=disk / "run")
-        there.prepare(case)
-        ended = there.run(case)
+    there = sum(_pages(path.stat().st_size) for path in trials.folder.rglob("*") if path.is_file())
+    room = there + int(rng.integers(0, sum(map(_pages, sizes)) + 1))
+    with _small_disk(trials.folder.with_name("disk"), room * _PAGE) as disk:
+        small = replace(trials, folder=disk / "run")
+        small.prepare(case)
+        ended = small.run(case)
         # Another run needs room: it is judged on the larger disk.
         _grow(disk)
-        return there.judge(case, ended, killed=False)
+        return small.judge(case, ended, killed=False)
 
 
-def _pages(path: Path) -> int:
-    return 1 + -(-path.stat().st_size // 4096)
+def _pages(size: int) -> int:
+    return -(-size // _PAGE)
 
 
 def _may_mount() -> bool:

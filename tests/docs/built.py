@@ -17,7 +17,8 @@ _MADE = shutil.ignore_patterns("examples", "drawn", "__pycache__")
 def build(folder):
     """Build the site from a copy of the pages, with warnings as errors; return where it is."""
     shutil.copytree(DOCS, folder / "docs", ignore=_MADE)
-    for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md"):
+    tops = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    for name in (*tops, "benchmarks/README.md"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]

@@ -28,8 +28,8 @@ class Block(NamedTuple):
 def pages():
     """Return all pages that are written by hand."""
     found = [p for p in DOCS.rglob("*.md") if not GENERATED & set(p.relative_to(DOCS).parts)]
-    others = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"))
-    return [*others, *sorted(found)]
+    others = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md")
+    return [*(ROOT / name for name in others), *sorted(found)]
 
 
 def blocks(page):
