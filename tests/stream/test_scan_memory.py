@@ -82,6 +82,35 @@ def test_parquet_with_many_or_with_long_row_groups(tmp_path, group):
     assert rose < 150
 
 
+IDS = """
+from pathlib import Path
+from elmband.encode import TableEncoder
+from elmband.stream import scan
+
+rows = scan({source!r}, target="y", encoder=TableEncoder())
+print(sum(len(chunk.X) for chunk in rows.chunks()))
+lines = Path("/proc/self/status").read_text().splitlines()
+print(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024)
+"""
+
+
+@pytest.mark.slow
+@needs_peak
+def test_parquet_with_an_id_for_every_row(tmp_path):
+    peaks = []
+    for n_rows in (200_000, 1_000_000):
+        path = tmp_path / f"{n_rows}.parquet"
+        x = np.arange(n_rows) % 1000.0
+        ids = pa.array([f"patient-{k:040}" for k in range(n_rows)])
+        table = pa.table({"id": ids, "x": x, "y": x})
+        parquet.write_table(table, path, row_group_size=n_rows)
+        found, peak = map(int, run(IDS.format(source=str(path))).split())
+        assert found == n_rows
+        peaks.append(peak)
+    # The ids that are in one file and not in the other take 42 MB, as levels several times that.
+    assert peaks[1] - peaks[0] < 50
+
+
 @pytest.mark.slow
 @needs_peak
 def test_opening_and_skipping_read_no_rows(tmp_path):

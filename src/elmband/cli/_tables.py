@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.stream.batches import validated
+from elmband.cli._batches import Piece, Reading
 from elmband.stream.errors import in_our_words, needed
 from elmband.stream.files import find_files
 
@@ -58,30 +58,6 @@ class TableRows(NamedTuple):
 
     seen: Any
     copied: Any
-
-
-class Reading(NamedTuple):
-    """Files or a part of one, the types of all columns, and the names of those to be read."""
-
-    source: Any
-    schema: Any
-    columns: list[str]
-
-    def parts(self) -> Iterator["Reading"]:
-        """Cut as files are cut: Parquet by groups of rows, others by files."""
-        for file in self.source.get_fragments():
-            pieces = file.split_by_row_group() if hasattr(file, "row_groups") else [file]
-            yield from (self._replace(source=piece) for piece in pieces)
-
-    def tables(self, size: int) -> Iterator[Any]:
-        """Yield the rows in their order."""
-        pa = needed("pyarrow", "A table")
-        whole = hasattr(self.source, "get_fragments")
-        more = {} if whole else {"schema": self.schema}
-        batches = self.source.to_batches(batch_size=size, columns=self.columns, **more)
-        for batch in validated(batches):
-            if batch.num_rows:
-                yield pa.Table.from_batches([batch])
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +132,15 @@ def opened_table(
     typed = any(format_of(name) not in ("csv", None) for name in outputs)
     with reading(path, names):
         if _format(path) != "csv":
-            rows = _dataset(path)
             wanted = [name for name in names if name in {*kinds, *copies}]
-            return Table(path, Reading(rows, rows.schema, wanted), None, typed)
-        rows, copied = _dataset(path, kinds), None
-        if copies:
-            apart = _dataset(path, typed=typed)
-            copied = Reading(apart, apart.schema, copies)
-        return Table(path, Reading(rows, rows.schema, list(kinds)), copied, typed)
+            return Table(path, _reading(path, _schema(path), wanted), None, typed)
+        copied = _reading(path, _schema(path, typed=typed), copies) if copies else None
+        seen = _reading(path, _schema(path, kinds), list(kinds))._replace(gaps=True)
+        return Table(path, seen, copied, typed)
+
+
+def _reading(path: str, schema: Any, columns: list[str]) -> Reading:
+    return Reading(tuple(map(Piece, _files(path))), _format(path) or "", schema, columns)
 
 
 def _check_names(
@@ -190,35 +167,31 @@ def _check_names(
 def column_names(path: str) -> list[str]:
     """Return the names of the columns of a table."""
     with reading(path, []):
-        return list(_dataset(path).schema.names)
+        return list(_schema(path).names)
 
 
-def _dataset(path: str, kinds: Mapping[str, str] | None = None, *, typed: bool = True) -> Any:
-    """Open files with the types that a model takes columns for, or with those they seem to have.
+def _schema(path: str, kinds: Mapping[str, str] | None = None, *, typed: bool = True) -> Any:
+    """Return the types that a model takes columns for, or those that columns seem to have.
 
     Where they shall not be `typed`, CSV files have text only.
     """
     dataset = needed("pyarrow.dataset", path)
     files, how = _files(path), _format(path)
     if how != "csv":
-        return dataset.dataset(files, format=how)
-    first = dataset.dataset(files, format=_csv(path, {})).schema
-    text = needed("pyarrow", path).string()
+        return dataset.dataset(files, format=how).schema
+    first = dataset.dataset(files, format=_csv(path)).schema
+    pa = needed("pyarrow", path)
     if kinds is not None:
         types = {f.name: _type(f.type, kinds[f.name]) for f in first if f.name in kinds}
-        return dataset.dataset(files, format=_csv(path, types, gaps=True))
-    types = {f.name: _type(f.type, None) if typed else text for f in first}
-    return dataset.dataset(files, format=_csv(path, types))
+    else:
+        types = {f.name: _type(f.type, None) if typed else pa.string() for f in first}
+    return pa.schema([(f.name, types.get(f.name, f.type)) for f in first])
 
 
-def _csv(path: str, types: dict[str, Any], *, gaps: bool = False) -> Any:
+def _csv(path: str) -> Any:
     csv, dataset = (needed(f"pyarrow.{name}", path) for name in ("csv", "dataset"))
-    return dataset.CsvFileFormat(
-        # Cells in quotes may hold line breaks, also where a block of the file ends.
-        parse_options=csv.ParseOptions(newlines_in_values=True),
-        # What stands for a missing number does so for missing text, as in the fit.
-        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=gaps),
-    )
+    # Cells in quotes may hold line breaks, also where a block of the file ends.
+    return dataset.CsvFileFormat(parse_options=csv.ParseOptions(newlines_in_values=True))
 
 
 def _type(found: Any, kind: str | None) -> Any:

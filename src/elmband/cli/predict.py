@@ -18,7 +18,6 @@ from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, table_writer
 from elmband.cluster import Answers
 from elmband.encode.novelty import Novelty
-from elmband.engine import reduced
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
@@ -93,12 +92,12 @@ def _from_table(
         answer = partial(_answered, model=model, levels=levels, keep=keep)
         found: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
         return found
-    met: list[Novelty] = []
+    met = Novelty(0, 0, 0, 0, {}, {})
     with table_writer(output) as write:
         for rows, _, columns in answers(model, path, levels, keep, (output,)):
             write(with_columns(rows.copied, columns, keep))
-            met.append(novelty(model, rows.seen))
-    return reduced(met)
+            met += novelty(model, rows.seen)
+    return met
 
 
 def _from_numbers(

@@ -21,28 +21,17 @@ class ArrowPart(Part):
     def __init__(self, path: Path) -> None:
         with reading(str(path), _KIND), path.open("rb") as file:
             self._is_stream = file.read(len(_MAGIC)) != _MAGIC
-        with self._open(path) as reader:
+        with _opened(path, None, stream=self._is_stream) as reader:
             schema = reader.schema
         self._lengths = None if self._is_stream else _lengths(path, schema)
         n_rows = None if self._lengths is None else sum(self._lengths)
         super().__init__(arrow_layout(str(path), schema, n_rows), (path,))
         self._path, self._names = path, schema.names
 
-    @contextmanager
-    def _open(self, path: Path, columns: Sequence[int] | None = None) -> Iterator[Any]:
-        pyarrow, ipc = (needed(name, str(path)) for name in ("pyarrow", "pyarrow.ipc"))
-        options = ipc.IpcReadOptions(included_fields=columns)
-        with reading(str(path), _KIND):
-            file = pyarrow.OSFile(str(path))
-        with file:
-            with reading(str(path), _KIND):
-                opened = ipc.open_stream if self._is_stream else ipc.open_file
-                reader = opened(file, options=options)
-            yield reader
-
     def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
         """Yield batches from the one on that has row `start`, where the file has an index."""
-        with self._open(self._path, [self._names.index(name) for name in names]) as reader:
+        places = [self._names.index(name) for name in names]
+        with _opened(self._path, places, stream=self._is_stream) as reader:
             if self._lengths is None:
                 batches, first = iter(reader), 0
             else:
@@ -52,6 +41,28 @@ class ArrowPart(Part):
                 first = ends[k]
             found = guarded(validated(batches), str(self._path), _KIND)
             yield from batch_blocks(self.layout, found, names, first)
+
+
+@contextmanager
+def _opened(path: Path, columns: Sequence[int] | None, *, stream: bool) -> Iterator[Any]:
+    pyarrow, ipc = (needed(name, str(path)) for name in ("pyarrow", "pyarrow.ipc"))
+    options = ipc.IpcReadOptions(included_fields=columns)
+    with reading(str(path), _KIND):
+        file = pyarrow.OSFile(str(path))
+    with file:
+        with reading(str(path), _KIND):
+            opened = ipc.open_stream if stream else ipc.open_file
+            reader = opened(file, options=options)
+        yield reader
+
+
+@contextmanager
+def open_arrow_file(path: Path, names: Sequence[str]) -> Iterator[Any]:
+    """Open a file that has an index of its batches, to read these columns of them."""
+    with _opened(path, None, stream=False) as reader:
+        places = [reader.schema.get_field_index(name) for name in names]
+    with _opened(path, places, stream=False) as reader:
+        yield reader
 
 
 def _lengths(path: Path, schema: Any) -> list[int]:

@@ -60,7 +60,7 @@ class CsvPart(Part):
     def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
         seen = 0
         try:
-            with _open(self._path, types) as reader:
+            with open_csv(self._path, types) as reader:
                 for batch in reader:
                     yield batch
                     seen += batch.num_rows
@@ -85,21 +85,25 @@ def _schema(path: Path) -> tuple[Any, list[str]]:
         # Text has no zeros, but about half of the bytes of UTF-16 are.
         is_text = b"\0" not in file.read(_BEGINNING)
     if is_text:
-        with reading(str(path), _KIND), _open(path) as reader:
+        with reading(str(path), _KIND), open_csv(path) as reader:
             schema = reader.schema
         with suppress(UnicodeDecodeError):
             return schema, schema.names
     raise ValueError(f"{path} is not text in UTF-8; convert it, or save it as CSV in UTF-8.")
 
 
-def _open(path: Path, types: dict[str, Any] | None = None) -> Any:
+def open_csv(path: Path, types: dict[str, Any] | None = None, *, gaps: bool = True) -> Any:
+    """Open a file to read columns of these types from it, all columns where none are given.
+
+    With `gaps`, what stands for a missing number does so for missing text.
+    """
     csv = needed("pyarrow.csv", str(path))
     # One thread is as fast as several here, and only with one is the row of an error known.
     read = csv.ReadOptions(use_threads=False)
-    # What stands for a missing number does so for missing text.
     convert = csv.ConvertOptions(
-        include_columns=list(types or ()), column_types=types, strings_can_be_null=True
+        include_columns=list(types or ()), column_types=types, strings_can_be_null=gaps
     )
+    # Cells in quotes may hold line breaks, also where a block of the file ends.
     parse = csv.ParseOptions(newlines_in_values=True)
     return csv.open_csv(str(path), read_options=read, parse_options=parse, convert_options=convert)
 

@@ -11,24 +11,27 @@ from elmband.stream.errors import guarded, needed, reading
 from elmband.stream.fields import READ_BYTES, Block, Part
 
 _KIND = "Parquet"
+# Bytes of a page of levels, by the habits of those who write such files.
+_PAGE_BYTES = 2**20
 
 
 class ParquetPart(Part):
     """A Parquet file; only its footer is read before rows are asked for."""
 
     def __init__(self, path: Path) -> None:
-        with _open(path, 1) as file:
+        with open_parquet(path, 1) as file:
             schema = file.schema_arrow
             layout = arrow_layout(str(path), schema, file.metadata.num_rows)
+            texts = {field.name for field in schema if str(field.type).endswith("string")}
+            self._texts = texts and _of_few_levels(file.metadata, texts)
         super().__init__(layout, (path,))
         self._path = path
-        self._texts = {field.name for field in schema if str(field.type).endswith("string")}
 
     def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
         """Yield batches from the row group on that has row `start`."""
-        # Levels of text are stored once in most files, and are read much faster as such.
+        # Levels of text are stored once in most files, and few are read much faster as such.
         texts = [name for name in names if name in self._texts]
-        with _open(self._path, len(names), texts) as file:
+        with open_parquet(self._path, len(names), texts) as file:
             meta = file.metadata
             lengths = [meta.row_group(k).num_rows for k in range(meta.num_row_groups)]
             ends = list(accumulate(lengths, initial=0))
@@ -42,7 +45,29 @@ class ParquetPart(Part):
             yield from batch_blocks(self.layout, found, names, ends[group])
 
 
-def _open(path: Path, n_columns: int, texts: Sequence[str] = ()) -> Any:
+def _of_few_levels(metadata: Any, names: set[str]) -> set[str]:
+    """Return the columns whose levels are few in every group of rows, as far as sizes tell.
+
+    All levels of a group that were met stay in memory while it is read as levels. A file has them
+    on one page, or, where they are too many for it, writes out what is beyond; then values take
+    more than the two bytes that tell 65,536 levels apart.
+    """
+    few = set(names)
+    for k in range(metadata.num_row_groups):
+        group = metadata.row_group(k)
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema in few and not _has_few_levels(column):
+                few.discard(column.path_in_schema)
+    return few
+
+
+def _has_few_levels(column: Any) -> bool:
+    first, values = column.dictionary_page_offset, column.data_page_offset
+    small = first is not None and 0 < values - first <= _PAGE_BYTES
+    return small and column.total_uncompressed_size <= _PAGE_BYTES + 2 * column.num_values
+
+
+def open_parquet(path: Path, n_columns: int, texts: Sequence[str] = ()) -> Any:
     """Open a file such that columns are read through small buffers, not a row group at once."""
     parquet = needed("pyarrow.parquet", str(path))
     buffer = min(max(2 * READ_BYTES // n_columns, 2**14), 2**18)
