@@ -15,6 +15,7 @@ SOURCE = ROOT / "src" / "elmband"
 
 # Data walks down this list: a room may use the rooms above it, never one below.
 ROOMS = [
+    "loading",
     "_arrays",
     "frames",
     "files",

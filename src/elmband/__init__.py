@@ -1,5 +1,7 @@
 """Every prediction with its own honest interval, at the price of least squares."""
 
+# Before all that takes its time.
+import elmband.loading  # noqa: F401  # isort: split
 from elmband.encode import TableEncoder
 from elmband.estimators import (
     ELMClassifier,

@@ -1,8 +1,10 @@
 """Workers for a command: those of a cluster, or processes of this machine."""
 
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -50,16 +52,37 @@ def workers_of(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         if scheduler is not None:
             client = stack.enter_context(_reached(Client, scheduler))
         else:
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
-                host="127.0.0.1",
-                silence_logs=logging.CRITICAL,
-            )
-            client = stack.enter_context(Client(stack.enter_context(cluster)))
+            with _without_ctrl_c():
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",
+                    host="127.0.0.1",
+                    silence_logs=logging.CRITICAL,
+                )
+                stack.enter_context(cluster)
+            client = stack.enter_context(Client(cluster))
         with told_of_workers():
             yield client
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that a terminal's Ctrl-C does not reach; that for this one waits meanwhile.
+
+    It goes to all of them at once, and those being loaded would print where they were. The thread
+    that starts workers, now and later, has what is blocked here from this one.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Started later, it would unblock what is blocked here.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _reached(kind: Any, address: str) -> Any:

@@ -14,7 +14,9 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-FAILED, UNKEPT, INTERRUPTED, CLOSED = 1, 3, 130, 141
+from elmband.loading import INTERRUPTED, finish
+
+FAILED, UNKEPT, CLOSED = 1, 3, 141
 # By which schedulers end a job, and a terminal that is closed its commands.
 _ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -77,9 +79,33 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
+class _Interrupts:
+    """Ctrl-C as Python has it, remembered: modules interrupted in their import raise other errors.
+
+    Attributes
+    ----------
+    met : bool
+        Whether there was one.
+    """
+
+    met = False
+
+    def begin(self) -> None:
+        """Take over from what ends the command while it is loaded."""
+        finish()
+        main = current_thread() is main_thread()
+        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self)
+
+    def __call__(self, number: int, frame: FrameType | None) -> NoReturn:
+        self.met = True
+        signal.default_int_handler(number, frame)
+
+
 @contextmanager
 def ending() -> Iterator[None]:
     """Turn expected failures into a sentence and a status, and warnings into notes."""
+    interrupts = _Interrupts()
     warnings.filterwarnings("ignore", category=RuntimeWarning)
     warnings.showwarning = _note  # type: ignore[assignment]
     for number in _ENDINGS if current_thread() is main_thread() else ():
@@ -87,6 +113,8 @@ def ending() -> Iterator[None]:
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _end)
     try:
+        # Only from here on is Ctrl-C caught.
+        interrupts.begin()
         yield
     except KeyboardInterrupt as error:
         sys.exit(getattr(error, "status", INTERRUPTED))
@@ -94,6 +122,8 @@ def ending() -> Iterator[None]:
         _complain(str(error))
         sys.exit(UNKEPT)
     except (ImportError, OSError, ValueError) as error:
+        if interrupts.met:
+            sys.exit(INTERRUPTED)
         _complain(_sentence(error))
         _let_go()
         sys.exit(FAILED)
