@@ -90,13 +90,15 @@ def _from_table(
     check_ending(output)
     if client is not None:
         answer = partial(_answered, model=model, levels=levels, keep=keep)
-        found: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
-        return found
-    met = Novelty(0, 0, 0, 0, {}, {})
+        sums: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
+        return sums
+    met: Novelty | None = None
     with table_writer(output) as write:
         for rows, _, columns in answers(model, path, levels, keep, (output,)):
             write(with_columns(rows.copied, columns, keep))
-            met += novelty(model, rows.seen)
+            found = novelty(model, rows.seen)
+            met = found if met is None else met + found
+    assert met is not None
     return met
 
 
