@@ -26,7 +26,10 @@ _LONG_LINE = "a line is longer than 1 MB, the most that is read; a quote may hav
 # What Arrow says, and what that means for whoever has the file.
 _MEANINGS = (
     (r"straddling object straddles two block boundaries", _LONG_LINE),
-    (r"cannot infer number of columns", _LONG_LINE),
+    (
+        r"cannot infer number of columns",
+        "it is empty, or its first line is longer than 1 MB, the most that is read",
+    ),
     (r"Empty CSV file", "it is empty"),
     (
         r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)",
