@@ -7,10 +7,12 @@ are safetensors: arrays and a text that tells how they belong together, nothing 
 import json
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Self
+from warnings import warn
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -162,11 +164,49 @@ class Checkpoint:
         _remove(self._folder.glob("pass-*.safetensors"))
         _remove([self._folder / _JOB])
 
+    @contextmanager
+    def until_complete(self) -> Iterator[Self]:
+        """Keep what is summed within this context, and delete it at the end if nothing fails."""
+        with self:
+            yield self
+            try:
+                self.remove()
+            except OSError as error:  # which is no reason to lose the model
+                warn(
+                    f"The checkpoint in {self._folder} could not be removed ({error.strerror}); "
+                    "delete it.",
+                    stacklevel=2,
+                )
+
     def _leave(self) -> None:
         """Let others have the folder, and remove it if nothing is left there."""
         self._lock.release()
         with suppress(OSError):
             self._folder.rmdir()
+
+
+# Where checkpoints of fits go that are to outlast them.
+_outlasting: ContextVar[ExitStack | None] = ContextVar("outlasting", default=None)
+
+
+@contextmanager
+def kept_until_saved() -> Iterator[None]:
+    """Let checkpoints of fits within this block stand until it ends, and go only if it ends well.
+
+    It is for whoever has more to do before a model is safe, such as writing it to a file: if that
+    fails, the same fit is done again at once.
+    """
+    with ExitStack() as stack:
+        token = _outlasting.set(stack)
+        try:
+            yield
+        finally:
+            _outlasting.reset(token)
+
+
+def owner(fit: ExitStack) -> ExitStack:
+    """Return what a checkpoint belongs to: a fit, or the block of `kept_until_saved` around it."""
+    return _outlasting.get() or fit
 
 
 class Pass:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
+from elmband.checkpoint import kept_until_saved
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import destination, named, writable
 from elmband.cli._groups import check_grouping, groups_of, tell_group_key
@@ -124,7 +125,11 @@ def fit(
     target_transform: Transform = "auto",
     target_range: Range = "auto",
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Folder to go on from after an interruption.")
+        Path | None,
+        typer.Option(
+            help="Folder to go on from after an interruption; it is removed once the model file "
+            "is there."
+        ),
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -159,30 +164,33 @@ def fit(
     columns = {"target": target, "weight": weight, "features": features or None}
     begun = perf_counter()
     widest = math.inf if published else _WIDEST
-    with opened(data, exclude=exclude, groups=groups, widest=widest, **columns) as rows:
-        # Text and dates give several features a column.
-        check_width(rows.n_features, data, widest)
-        text = check_target(rows, data, classes=classes)
-        model = _made(count, published=published, classes=classes or text, wishes=wishes)
-        if positive is not None:
-            model.set_params(pos_label=positive_class(rows, positive))
-        model.set_params(random_state=seed)
-        _set_target(model, target_transform, target_range)
-        if groups is None:
-            tell_group_key(rows)
-        labels = groups_of(rows, groups, data)
-        with workers_of(workers, scheduler) as client, option_words(target):
-            model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)
-        size = {"rows": rows.n_rows, "features": rows.n_features}
-        size |= {} if labels is None else {"groups": int(labels.max()) + 1}
-    if calibrate is not None:
-        # Groups of rows held out are counted only, however large they are.
-        with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
-            promised(model, held_out, wishes, None if groups is None else held_out.groups(groups))
-    check_kept(model)
-    with writable(output, ".safetensors") as path:
-        model.save(path)
-        nbytes = path.stat().st_size
+    with kept_until_saved():
+        with opened(data, exclude=exclude, groups=groups, widest=widest, **columns) as rows:
+            # Text and dates give several features a column.
+            check_width(rows.n_features, data, widest)
+            text = check_target(rows, data, classes=classes)
+            model = _made(count, published=published, classes=classes or text, wishes=wishes)
+            if positive is not None:
+                model.set_params(pos_label=positive_class(rows, positive))
+            model.set_params(random_state=seed)
+            _set_target(model, target_transform, target_range)
+            if groups is None:
+                tell_group_key(rows)
+            labels = groups_of(rows, groups, data)
+            with workers_of(workers, scheduler) as client, option_words(target):
+                model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)
+            size = {"rows": rows.n_rows, "features": rows.n_features}
+            size |= {} if labels is None else {"groups": int(labels.max()) + 1}
+        if calibrate is not None:
+            # Groups of rows held out are counted only, however large they are.
+            with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
+                promised(
+                    model, held_out, wishes, None if groups is None else held_out.groups(groups)
+                )
+        check_kept(model)
+        with writable(output, ".safetensors") as path:
+            model.save(path)
+            nbytes = path.stat().st_size
     seconds = round(perf_counter() - begun, 3)
     facts = {
         "output": output,

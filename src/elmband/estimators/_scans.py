@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from elmband import engine
 from elmband._arrays import Array, namespace, to_numpy
-from elmband.checkpoint import Checkpoint, described
+from elmband.checkpoint import Checkpoint, described, owner
 from elmband.files import lies_in
 from elmband.moments import Chunk
 from elmband.progress import Bar, Verbose, shown
@@ -200,12 +200,11 @@ def followed(
     with ExitStack() as stack:
         kept = None
         if checkpoint is not None:
-            kept = stack.enter_context(_checkpoint_of(checkpoint, estimator, X, client))
+            place = _checkpoint_of(checkpoint, estimator, X, client)
+            kept = owner(stack).enter_context(place.until_complete())
         bar = stack.enter_context(shown(verbose, X.nbytes if isinstance(X, Scan) else None))
         with engine.running(engine.Job(bar, kept)):
             yield
-        if kept is not None:
-            kept.remove()
 
 
 def _checkpoint_of(folder: str | Path, estimator: Any, X: Any, client: Any) -> Checkpoint:
