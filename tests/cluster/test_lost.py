@@ -9,7 +9,11 @@ from threading import Timer
 
 import pytest
 from distributed import Client
+from distributed.comm import CommClosedError
 from sklearn.base import clone
+
+from elmband.cli._cluster import told_of_workers
+from elmband.cluster import graph
 
 da = pytest.importorskip("dask.array")
 
@@ -60,3 +64,16 @@ def test_the_error_says_so(cluster, rows, published):
             clone(published).fit(X.map_blocks(slowly, meta=X._meta), y)
         killer.join()
         client.close(timeout=1)
+
+
+def test_it_is_gone_when_its_workers_are_looked_at(monkeypatch):
+    def lost(_):
+        raise CommClosedError("in <TCP (closed)>: Stream is closed")
+
+    monkeypatch.setattr(graph, "check_workers", lost)
+    # What commands tell of is a ValueError, with the same words.
+    with (
+        pytest.raises(ValueError, match=r"^The scheduler of the cluster is gone"),
+        told_of_workers(),
+    ):
+        graph.OnDask(client=object())(None, [], "sums", None)

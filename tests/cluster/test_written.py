@@ -205,6 +205,8 @@ def test_more_rows_than_the_memory_of_all_workers(client, tmp_path):
     # A file with holes: it takes no space on disk, and 1.4 GB where it is read.
     n = 7_000_000
     np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.float64, (n, 25)).flush()
+    # One that another test has killed may still be on its way back.
+    client.wait_for_workers(2)
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
     assert (tmp_path / "rows.npy").stat().st_size > sum(limits)
     pids = client.run(os.getpid)

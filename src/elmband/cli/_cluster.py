@@ -110,7 +110,7 @@ def told_of_workers() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if type(error.__cause__).__name__ == "KilledWorker":
+        if type(error.__cause__).__name__ in ("KilledWorker", *_LOST):
             raise ValueError(str(error)) from error
         if type(error).__name__ not in _LOST:
             raise

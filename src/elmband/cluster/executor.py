@@ -1,7 +1,8 @@
 """The same tasks under any `concurrent.futures.Executor`: processes, threads, other clusters."""
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +42,14 @@ class OnExecutor:
     ) -> Counted:
         """Add up all partitions."""
         del label
-        carried = Carried(work)
+        with _told():
+            return self._added(Carried(work), partitions, advance)
+
+    def _added(
+        self, work: Carried, partitions: Sequence[Partition], advance: Advance | None
+    ) -> Counted:
         futures = [
-            self.executor.submit(_task, carried, Carried(group))
+            self.executor.submit(_task, work, Carried(group))
             for group in evenly(partitions, _MOST_TASKS)
         ]
         total = Counted(0, None)
@@ -58,6 +64,24 @@ class OnExecutor:
             for future in futures:
                 future.cancel()
         return total
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say in words of ours what became of workers that do not answer."""
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise RuntimeError(
+            "A worker of the executor died, most often for want of memory, or since it could not "
+            "import elmband; make a new executor, with fewer workers or more memory for each."
+        ) from error
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "elmband":
+            raise
+        raise ValueError(
+            "A worker of the executor cannot import elmband; install the same version there."
+        ) from error
 
 
 def _task(work: Carried, partitions: Carried) -> Counted:

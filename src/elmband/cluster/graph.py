@@ -14,6 +14,7 @@ from uuid import uuid4
 from joblib import cpu_count
 
 from elmband.cluster.rows import Advance
+from elmband.cluster.versions import check_workers
 from elmband.cluster.waiting import watched
 from elmband.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
@@ -75,9 +76,12 @@ class OnDask:
         """Add up all partitions in their order."""
         client = self._client()
         topic = None if advance is None or client is None else f"elmband-{uuid4().hex}"
-        graph, root = pass_graph(work, partitions, label, _most_tasks(client), topic)
-        with _listening(client, topic, advance):
-            return _computed({**self.shared, **graph}, root, client)
+        with _errors_in_our_words():
+            if client is not None:
+                check_workers(client)
+            graph, root = pass_graph(work, partitions, label, _most_tasks(client), topic)
+            with _listening(client, topic, advance):
+                return _computed({**self.shared, **graph}, root, client)
 
     def _client(self) -> Any:
         """Return the client that was given or is current; None where there is no cluster."""
@@ -141,9 +145,14 @@ def _computed(graph: dict[Any, Any], root: Any, client: Any) -> Counted:
         get = dask.base.get_scheduler() or dask.threaded.get
         found: Counted = get(graph, root)
         return found
+    with watched(client):
+        return client.get(graph, root, retries=_RETRIES)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _errors_in_our_words() -> Iterator[None]:
     try:
-        with watched(client):
-            return client.get(graph, root, retries=_RETRIES)  # type: ignore[no-any-return]
+        yield
     except Exception as error:
         sentence = _meaning(error)
         if sentence is None:
@@ -158,7 +167,8 @@ def _meaning(error: Exception) -> str | None:
             "Several workers died at the same task, most often for want of memory: give them more, "
             "or cut the data into smaller partitions."
         )
-    if "scheduler-connection-lost" in str(error):
+    lost = type(error).__name__ == "CommClosedError"
+    if lost or "scheduler-connection-lost" in str(error):
         return (
             "The scheduler of the cluster is gone, and what was done with it; start again, with "
             "checkpoint= a fit on a scan goes on from where it was."

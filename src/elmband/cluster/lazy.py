@@ -8,6 +8,7 @@ import numpy as np
 from elmband import engine
 from elmband._arrays import Array
 from elmband.cluster.collections import is_frame, numbers_of, whole_rows
+from elmband.cluster.versions import check_task, own_versions
 
 BlockMap = Callable[[Array], Array]
 
@@ -50,9 +51,11 @@ class Block:
 
     def __init__(self, function: BlockMap, dtype: Any, example: Array) -> None:
         self._function, self._dtype, self._empty = function, dtype, example[:0]
+        self._versions = own_versions()
 
     def __call__(self, rows: Any) -> Array:
         """Return the result for a block, in the thread that asks for it."""
+        check_task(self._versions)
         X = np.asarray(rows, dtype=self._dtype)
         if not len(X):
             return self._empty

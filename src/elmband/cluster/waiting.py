@@ -39,7 +39,10 @@ def _trouble(client: Any) -> str | None:
     except Exception:  # noqa: BLE001 - a scheduler that is lost is told of by whoever waits for it
         return None
     if not workers:
-        return "The cluster has no workers: all waits until one comes."
+        return (
+            "The cluster has no workers: all waits until one comes. Workers that cannot import "
+            "elmband leave with their first task; their logs tell."
+        )
     if all(worker.get("status") == "paused" for worker in workers):
         return (
             "All workers have paused, since they hold nearly as much memory as they may: all "

@@ -5,7 +5,7 @@ result is as small as the sums are, however many rows there were.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from elmband import engine
 from elmband.cluster.allocator import keep_memory
+from elmband.cluster.versions import Versions, check_task, own_versions
 from elmband.moments import Chunk
 from elmband.rows import RowScaling
 
@@ -56,7 +57,7 @@ class Work:
     """All that one pass does with rows, whichever they are; it travels once for all tasks.
 
     Chunks are made ready by `prepare`, then targets and weights by `scaling` where it is known,
-    and handed to `chunk_map`.
+    and handed to `chunk_map`. The `versions` are those of whoever made it.
     """
 
     chunk_map: Callable[[Chunk], Any]
@@ -64,6 +65,7 @@ class Work:
     scaling: RowScaling | None
     dtype: Any
     chunk_size: int
+    versions: Versions = field(default_factory=own_versions, kw_only=True)
 
     def __dask_tokenize__(self) -> str:
         """Spare Dask from packing matrices to tell it apart: its key is unique."""
@@ -90,6 +92,8 @@ def partition_sum(work: Work, partitions: Iterable[Partition]) -> Counted:
     Memory holds one chunk at a time, or what a partition itself needs to make one.
     """
     n_rows, sums = 0, None
+    # An elmband without this check sends no versions.
+    check_task(getattr(work, "versions", None))
     keep_memory(work)
     with engine.alone():
         for partition in partitions:
