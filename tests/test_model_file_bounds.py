@@ -140,9 +140,12 @@ def test_finite_weights_that_answer_nothing_finite(originals, tmp_path):
     refused(forge(tmp_path / "model", header, arrays | changed))
 
 
-def test_matrices_of_half_precision_are_refused(originals, tmp_path):
-    header, arrays = originals("log-variance")
-    for name in set(arrays_of(header["state"], {"covariance"})):
+@pytest.mark.parametrize("model", ["log-variance", "by the margin", "box-cox", "normal"])
+def test_numbers_of_half_precision_are_refused(originals, tmp_path, model):
+    header, arrays = originals(model)
+    floats = [name for name, array in arrays.items() if array.dtype.kind == "f"]
+    assert floats
+    for name in floats:
         changed = {name: arrays[name].astype(np.float16)}
         refused(forge(tmp_path / "model", header, arrays | changed))
 
