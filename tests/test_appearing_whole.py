@@ -155,3 +155,34 @@ def test_all_names_of_a_place_are_one(tmp_path):
         assert lies_in(path, [file, folder])
     assert not lies_in(tmp_path / "new", [file, folder, tmp_path / "nowhere"])
     assert not lies_in(tmp_path / "new", [])
+
+
+def test_a_file_that_is_mounted_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "result.txt"
+    path.write_text("old")
+    monkeypatch.setattr(os.path, "ismount", lambda place: Path(place) == path)
+    with pytest.raises(OSError, match=r"result\.txt is mounted there and cannot be replaced; name"):
+        check_writable(path)
+    check_writable(tmp_path / "other.txt")
+
+
+def test_a_file_that_the_system_closes_to_this_user_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "result.txt"
+    path.write_text("old")
+    monkeypatch.setattr(os, "access", lambda place, mode: (Path(place), mode) != (path, os.W_OK))
+    with pytest.raises(OSError, match=r"result\.txt is there already and read-only; name another"):
+        check_writable(path)
+    check_writable(tmp_path / "other.txt")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="the system has no numbers of users")
+def test_files_of_others_are_not_replaced_in_a_folder_where_only_they_may(tmp_path, monkeypatch):
+    path, me = tmp_path / "result.txt", os.geteuid()
+    path.write_text("old")
+    tmp_path.chmod(0o1777)
+    check_writable(path)
+    monkeypatch.setattr(os, "geteuid", lambda: me + 12345)
+    with pytest.raises(OSError, match=r"result\.txt belongs to somebody else"):
+        check_writable(path)
+    tmp_path.chmod(0o777)
+    check_writable(path)

@@ -39,10 +39,15 @@ def lies_in(path: Path, places: Iterable[Path]) -> bool:
     return not own.isdisjoint({identity(place) for place in (path, folder, *folder.parents)})
 
 
-def check_writable(path: Path) -> None:
-    """Make sure that a file can be written to `path`, before any work is done for it."""
+def check_name(path: str | Path) -> None:
+    """Refuse what no system takes for a name; Python says so in words that do not name it."""
     if "\0" in str(path):
         raise OSError(f"{str(path)!r} cannot be the name of a file; the output needs another.")
+
+
+def check_writable(path: Path) -> None:
+    """Make sure that a file can be written to `path`, before any work is done for it."""
+    check_name(path)
     with naming(path):
         try:
             found = path.stat()

@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from elmband.datasets import make_heteroscedastic
-from elmband.files import appearing_together, naming
+from elmband.files import appearing_together, check_writable, naming
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -81,11 +81,13 @@ def diabetes_task(seed: int) -> Task:
 
 def write_tables(folder: Path, seed: int) -> dict[str, int]:
     """Write the diabetes set as it was measured to two tables; return their numbers of rows."""
+    paths = [folder / name for name in ("train.csv", "test.csv")]
+    for path in paths:
+        check_writable(path)
     data = load_diabetes(scaled=False)
     rows = np.column_stack([data.data, data.target])
     names = ",".join([*data.feature_names, "progress"])
     parts = train_test_split(rows, test_size=0.25, random_state=seed)
-    paths = [folder / name for name in ("train.csv", "test.csv")]
     with appearing_together(paths) as temporary:
         for path, place, part in zip(paths, temporary, parts, strict=True):
             with naming(path):

@@ -11,7 +11,7 @@ from typing import IO
 import typer
 
 from elmband.cli._files import STANDARD, destination, named
-from elmband.files import check_writable, identity, lies_in
+from elmband.files import check_name, check_writable, identity, lies_in
 from elmband.stream.files import stands_for
 
 
@@ -25,6 +25,7 @@ def check_outputs(
     """
     wanted = [output for output in outputs if output is not None]
     for output in wanted:
+        check_name(output)
         for given in inputs:
             if given is not None:
                 _check_apart(output, given)

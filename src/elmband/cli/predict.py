@@ -15,7 +15,7 @@ from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, t
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
-from elmband.cli._write import check_ending, table_writer
+from elmband.cli._write import check_ending, check_ending_for, table_writer
 from elmband.cluster import Answers
 from elmband.encode.novelty import Novelty
 
@@ -64,6 +64,8 @@ def predict(
     check_outputs([output], [model, data], folders=spread)
     if spread:
         check_spread(data, scheduler, (output,))
+    else:
+        check_ending_for(output, data)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):

@@ -37,10 +37,10 @@ from elmband.estimators._scans import (
     Result,
     answering,
     check_new_scan,
+    check_out,
     followed,
     in_blocks,
     refuse_beside_groups,
-    refuse_own_rows,
 )
 from elmband.estimators._training import TrainingModel
 from elmband.estimators._updates import Grown
@@ -237,7 +237,7 @@ class PointModel(TrainingModel):
             named = columns or [method]
             return lazy_result(X, lambda part: self._joined(part, function), named, out)
         X = self._new_rows(X, method)
-        refuse_own_rows(X, out)
+        check_out(X, out)
         with answering(self, X, method) as on_chunks:
             blocks = on_chunks(self._worked(function), self._blocks(X))
             return in_blocks(blocks, Result(columns, out))

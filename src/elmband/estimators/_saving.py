@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from elmband import model_file, onnx_export
 from elmband.estimators._fitted import KINDS, attributes, parameters
 from elmband.estimators._trial import TriedModel
+from elmband.files import check_writable
 from elmband.packing import UnknownKindError, fits, is_plain
 
 # What belongs to the session at hand: notes of scikit-learn, and the device.
@@ -29,6 +30,7 @@ class SavedModel(TriedModel):
         array libraries are loaded on NumPy. A generator `random_state` is not kept.
         """
         check_is_fitted(self)
+        check_writable(Path(path))
         return model_file.write(path, self._packed())
 
     def to_onnx(

@@ -17,12 +17,12 @@ from sklearn.utils import check_random_state
 from elmband import engine
 from elmband._arrays import Array, namespace, to_numpy
 from elmband.checkpoint import Checkpoint, described, owner
-from elmband.files import lies_in
+from elmband.files import check_name, check_writable, lies_in
 from elmband.moments import Chunk
 from elmband.progress import Bar, Verbose, shown
 from elmband.rows import ArrayRows, StreamRows, chunk_slices
 from elmband.stream import Scan
-from elmband.stream.write import open_writer
+from elmband.stream.write import format_of, open_writer
 from elmband.transform import Transform, fit_transform
 
 # Parameters that change nothing in what is learned.
@@ -102,6 +102,7 @@ def refuse_own_rows(X: Any, out: str | Path | None) -> None:
     """Refuse to write results over the rows of a scan or of a mapped file, or among them."""
     if out is None:
         return
+    check_name(out)
     if isinstance(X, Scan) and X.reads(Path(out)):
         raise ValueError(
             f"out={str(out)!r} is what the scan reads, or lies in a folder that it reads; name "
@@ -109,6 +110,15 @@ def refuse_own_rows(X: Any, out: str | Path | None) -> None:
         )
     if lies_in(Path(out), _mapped_files(X)):
         raise ValueError(f"out={str(out)!r} is the file that X lies in; name another file.")
+
+
+def check_out(X: Any, out: str | Path | None) -> None:
+    """Refuse a file for results that cannot be written, before any row is read for it."""
+    if out is None:
+        return
+    refuse_own_rows(X, out)
+    format_of(Path(out))
+    check_writable(Path(out))
 
 
 def _mapped_files(X: Any) -> Iterator[Path]:

@@ -65,7 +65,8 @@ def reproduce(
         raise ValueError(f"Nothing can be run: {lacking[0]}")
     with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    check_writable(folder / PAGE)
+    for name in (PAGE, NUMBERS):
+        check_writable(folder / name)
     # The system's place for temporary files may be memory, or small.
     settings = replace(settings, scratch=settings.scratch or folder)
     done: list[Done] = []
