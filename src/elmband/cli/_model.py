@@ -12,9 +12,11 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.cli._look import clearer
+from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import TableRows, column_names, is_table, opened_table
 from elmband.encode import TableEncoder
+from elmband.encode.raw import ColumnError, PlacedError, Where, at
 from elmband.estimators._validate import level_name
 from elmband.progress import shown
 from elmband.stream.batches import ROW_LABELS
@@ -121,7 +123,8 @@ def answers(
         if bar is not None:
             bar.begin("predict", None)
         for rows in table.batches():
-            X = features_of(model, rows.seen)
+            with in_file(data, count):
+                X = features_of(model, rows.seen)
             with without_names():
                 columns = predicted(model, X, levels)
             yield rows, X, columns
@@ -150,13 +153,38 @@ def kinds_of(model: Any) -> dict[str, str]:
     return dict.fromkeys(map(str, names), "numbers")
 
 
+@contextmanager
+def in_file(path: str, first: int | None) -> Iterator[None]:
+    """Say in which file a column is wrong, and in which rows where `first` tells their place."""
+    try:
+        yield
+    except PlacedError as error:
+        where, name, reason = error.args
+        if first is None:
+            raise ValueError(f"{path}: column {name!r} {reason}") from error
+        place = Where(path, first + where.first, where.n_rows)
+        raise PlacedError(place, name, reason) from error
+
+
 def features_of(model: Any, table: Any) -> Any:
     """Return the numbers that a model needs of a table."""
     encoder = model.encoder_
     if encoder is not None:
         return encoder.transform(table)
     names = model.feature_names_in_
-    return np.column_stack([table.column(name).to_numpy() for name in names])
+    return np.column_stack([_finite(name, table.column(name).to_numpy()) for name in names])
+
+
+def _finite(name: str, values: Any) -> Any:
+    """Refuse values that a model without an encoder has no rule for."""
+    count = int(np.count_nonzero(~np.isfinite(values)))
+    with at(Where("X", 0, len(values)), name):
+        if count:
+            raise ColumnError(
+                f"holds {counted(count, 'missing or infinite value')}; fill them in, or leave out "
+                "these rows."
+            )
+    return values
 
 
 def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:

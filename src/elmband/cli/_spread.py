@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from elmband.cli._model import kinds_of
+from elmband.cli._model import in_file, kinds_of
 from elmband.cli._tables import Table, TableRows, opened_table
 from elmband.cluster import Answers, write_parts
 from elmband.cluster.work import Counted
@@ -47,8 +48,14 @@ def spread_answers(
         return write_parts(
             client,
             [TablePart(part) for part in table.parts()],
-            answer,
+            partial(_answered, answer=answer, path=path),
             [Path(name) for name in out],
             chunk_size=_ROWS,
             advance=None if bar is None else bar.advance,
         )
+
+
+def _answered(rows: TableRows, answer: Callable[[TableRows], Answers], path: str) -> Answers:
+    """Answer rows of a part, whose place in the whole table is not known."""
+    with in_file(path, None):
+        return answer(rows)

@@ -25,13 +25,25 @@ class Where(NamedTuple):
         return f"{self.label}, rows {self.first} to {self.first + self.n_rows - 1}"
 
 
+class PlacedError(ValueError):
+    """What is wrong with a column of some rows; whoever knows better where they are can say so."""
+
+    def __init__(self, where: Where, name: str, reason: str) -> None:
+        # All three, or it could not be sent from one process to another.
+        super().__init__(where, name, reason)
+        self.where, self.name, self.reason = where, name, reason
+
+    def __str__(self) -> str:
+        return f"{self.where}: column {self.name!r} {self.reason}"
+
+
 @contextmanager
 def at(where: Where, name: str) -> Iterator[None]:
     """Say of which rows and of which column an error speaks."""
     try:
         yield
     except ColumnError as error:
-        raise ValueError(f"{where}: column {name!r} {error}") from error
+        raise PlacedError(where, name, str(error)) from error
 
 
 @dataclass(frozen=True, eq=False)
