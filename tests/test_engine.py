@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from elmband import engine
+from elmband import ELMIntervalRegressor, engine
+from elmband.blas_limit import one_blas_thread
 from elmband.moments import Chunk, Pieces, gram
 from elmband.rows import ArrayRows, chunk_slices
 
@@ -28,6 +29,24 @@ def test_sums_are_the_same_to_the_bit_for_any_number_of_threads(monkeypatch, cor
     actual = engine.total(ROWS, gram)
     for name in ("n", "HtH", "HtY", "YtY"):
         np.testing.assert_array_equal(getattr(actual, name), getattr(expected, name))
+
+
+@pytest.mark.slow
+def test_bounds_are_the_same_to_the_bit_for_any_number_of_threads(monkeypatch):
+    # Threads of BLAS itself do change the last digits, as docs/limits.md says.
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((10_000, 4))
+    y = X[:, 0] + (1 + abs(X[:, 1])) * rng.standard_normal(10_000)
+
+    def bounds(cores):
+        monkeypatch.setattr(engine, "cpu_count", lambda: cores)
+        with one_blas_thread:
+            model = ELMIntervalRegressor(30, random_state=0, verbose=False).fit(X, y)
+            return model.predict_interval(X)
+
+    one = bounds(1)
+    for cores in (2, 5):
+        np.testing.assert_array_equal(bounds(cores), one)
 
 
 @pytest.mark.usefixtures("two_cores")
