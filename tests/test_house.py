@@ -59,6 +59,7 @@ ROOMS = [
     "mean",
     "noise",
     "predictive",
+    "new_levels",
     "cross_fit",
     "classes",
     "probability",

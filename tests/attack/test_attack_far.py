@@ -1,6 +1,7 @@
 """Rows unlike those of the training: rare marks, new levels, inputs far away."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from attacked import absurd
 from kinds import plain
@@ -61,11 +62,14 @@ def test_marks_that_mean_nothing_do_not_spoil_coverage(scale):
     assert np.mean(covered) > 0.8
 
 
-def _new_towns(seed, known):
+def _new_towns(seed, known, rare=0, size=3.0):
     """Return coverage of towns that the fit knew, of new ones, and new widths over known ones."""
     rng = np.random.default_rng(seed)
-    effect = 3 * rng.normal(size=1000)
+    effect = size * rng.normal(size=1000)
     table, y = towns(rng, effect, np.arange(known), 600)
+    if rare:
+        few, more = towns(rng, effect, np.arange(400, 400 + rare), 2 * rare)
+        table, y = pd.concat([table, few]), np.concatenate([y, more])
     old, old_truth = towns(rng, effect, np.arange(known), 1000)
     new, new_truth = towns(rng, effect, np.arange(500, 1000), 1000)
     encoder = TableEncoder().fit(table)
@@ -73,14 +77,16 @@ def _new_towns(seed, known):
     at_old = model.predict_interval(encoder.transform(old), 0.9)
     mean, at_new = model.predict(encoder.transform(new), confidence_level=0.9)
     assert np.isfinite(at_new).all()
-    assert y.min() <= mean.min() <= mean.max() <= y.max()
+    # As far beyond the targets as means of any rows may go, which new numbers beside a town do.
+    step = 0.101 * np.ptp(y)
+    assert y.min() - step <= mean.min() <= mean.max() <= y.max() + step
     width = np.median(np.diff(at_new)) / np.median(np.diff(at_old))
     return picp(old_truth, at_old), picp(new_truth, at_new), width
 
 
 @pytest.mark.slow
 def test_new_levels_are_covered_as_rare_ones_are():
-    """Of 200 towns in 600 rows most have no feature, so a new town is one of the others.
+    """Of 200 towns in 600 rows more than 50 have no feature, and a new town is one of these.
 
     Its effect was drawn like theirs. Towns miss as a whole, so coverage varies by 4 points.
     """
@@ -90,15 +96,35 @@ def test_new_levels_are_covered_as_rare_ones_are():
 
 
 @pytest.mark.slow
-def test_a_new_level_beside_frequent_ones_is_less_certain_than_they_are():
-    """Nothing tells the effect of a ninth town; the spread of eight would, were it used.
+@pytest.mark.parametrize(("n_known", "rare"), [(8, 0), (30, 0), (8, 2)])
+def test_a_new_level_beside_frequent_ones_is_covered(n_known, rare):
+    """Nothing tells the effect of a ninth town but the spread of eight: 19 % without it.
 
-    It is not: intervals are wider, but not by enough, which is why `elmband predict` and `triage`
-    tell of such rows, and docs/limits.md says so.
+    The spread of eight towns is off by a quarter, so that coverage of a draw varies by 8 points
+    and the mean of eight by 3. Two rare towns share a mark, and a new one is none of them.
     """
-    known, _, width = np.mean([_new_towns(seed, 8) for seed in range(4)], axis=0)
-    assert 0.85 < known < 0.95
-    assert width > 1.2
+    found = [_new_towns(seed, n_known, rare) for seed in range(8)]
+    known, new, width = np.mean(found, axis=0)
+    assert 0.86 < known < 0.94
+    assert 0.82 < new < 0.98
+    assert width > 3
+
+
+@pytest.mark.slow
+def test_a_third_level_is_covered_by_wide_intervals():
+    """Two towns tell next to nothing of a third; without their spread 16 % are covered."""
+    _, new, width = np.mean([_new_towns(seed, 2) for seed in range(8)], axis=0)
+    assert new > 0.75
+    assert width > 5
+
+
+@pytest.mark.slow
+def test_a_new_level_of_a_category_that_does_not_matter_costs_little():
+    found = [_new_towns(seed, 8, size=0.0) for seed in range(6)]
+    known, new, width = np.mean(found, axis=0)
+    assert 0.86 < known < 0.94
+    assert 0.86 < new < 0.98
+    assert width < 1.5
 
 
 @pytest.mark.slow

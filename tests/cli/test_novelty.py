@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from running import run
@@ -71,3 +72,36 @@ def test_levels_that_training_did_not_see_are_counted(tmp_path, patients):
     assert "50 rows predicted" in second
     run("predict", "m.st", "odd.csv", "-o", "p.parquet", "--workers", 1, cwd=tmp_path)
     assert pd.read_parquet(tmp_path / "p.parquet").shape[0] == 50
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    """Eight shops that differ by ten times the noise, a model of their sales, and a new shop."""
+    folder, rng = tmp_path_factory.mktemp("shops"), np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=400), "shop": np.arange(400) % 8})
+    sales = table["x"] + 5 * np.array([0, 3, 1, 6, 2, 7, 4, 5])[table["shop"]]
+    table = table.assign(shop="shop " + table["shop"].astype(str))
+    table.assign(y=sales + rng.normal(size=400)).to_csv(folder / "t.csv", index=False)
+    table[:8].assign(shop=["new", *table["shop"][1:8]]).to_csv(folder / "new.csv", index=False)
+    run("fit", "t.csv", "-t", "y", "--neurons", 20, "-o", "m.st", cwd=folder)
+    run("fit", "t.csv", "-t", "y", "--published", "-o", "p.st", cwd=folder)
+    return folder
+
+
+def test_intervals_of_a_new_level_are_as_wide_as_levels_differ(shops):
+    complained = run("predict", "m.st", "new.csv", "-o", "p.csv", cwd=shops)[1]
+    assert "in shop (1): intervals allow for as much as the known levels differ." in complained
+    widths = pd.read_csv(shops / "p.csv").filter(regex="lower|upper").diff(axis=1).iloc[:, -1].abs()
+    assert widths[0] > 5 * widths[1:].max()
+
+
+def test_a_new_level_is_for_people(shops):
+    options = ("--max-width", 20, "-o", "yes.csv", "--review", "no.csv")
+    run("triage", "m.st", "new.csv", *options, cwd=shops)
+    assert pd.read_csv(shops / "no.csv")["shop"].tolist() == ["new"]
+    assert len(pd.read_csv(shops / "yes.csv")) == 7
+
+
+def test_the_published_model_says_that_its_intervals_are_too_narrow(shops):
+    complained = run("predict", "p.st", "new.csv", "-o", "q.csv", cwd=shops)[1]
+    assert "in shop (1): means stand for them, so that intervals are too narrow." in complained

@@ -96,12 +96,24 @@ def test_the_summary_tells_what_became_of_every_column():
     ]
 
 
-def test_new_levels_are_other_ones_where_there_are_such():
-    encoder = TableEncoder(min_count=2).fit(repeated(a=3, b=2, c=1))
-    new = pl.DataFrame({"x": ["a", "new", None, "c"], "k": [0, 0, 0, 0]})
+def test_new_levels_are_other_ones_where_there_are_many():
+    rare = {f"rare {k}": 1 for k in range(51)}
+    encoder = TableEncoder(min_count=2).fit(repeated(a=3, b=2, **rare))
+    new = pl.DataFrame({"x": ["a", "new", None, "rare 7"], "k": [0, 0, 0, 0]})
     expected = [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
     np.testing.assert_array_equal(encoder.transform(new)[:, :3], expected)
     assert encoder.unseen(new) == {}
+
+
+def test_new_levels_are_none_of_a_few_others():
+    """One rare level tells nothing of another: before, a new one was taken for it."""
+    encoder = TableEncoder(min_count=2).fit(repeated(a=3, b=2, c=1))
+    new = pl.DataFrame({"x": ["a", "new", None, "c"], "k": [0, 0, 0, 0]})
+    shares = [3 / 6, 2 / 6, 1 / 6]
+    expected = [[1, 0, 0], shares, shares, [0, 0, 1]]
+    np.testing.assert_allclose(encoder.transform(new)[:, :3], expected, rtol=1e-6)
+    assert encoder.unseen(new) == {"x": 2}
+    assert encoder.state_.columns[0].rare == ("c",)
 
 
 def test_what_the_fit_has_not_seen_takes_the_mean():

@@ -6,6 +6,7 @@ from typing import Any
 from elmband.cli._options import counted
 from elmband.cli._status import note
 from elmband.encode.novelty import Novelty, tells_of_gaps
+from elmband.encode.state import EncoderState, LevelsColumn
 
 # So many columns are named.
 _NAMED = 5
@@ -33,8 +34,16 @@ def tell_novelty(model: Any, found: Novelty) -> None:
         unseen = {name: count for name, count in found.unseen.items() if name not in filled}
         note(
             f"{found.rows_new:,} of {rows} have values that the training rows had none of, in "
-            f"{_columns(unseen)}: means stand for them, so that intervals are too narrow."
+            f"{_columns(unseen)}: {_consequence(model, state, unseen)}."
         )
+
+
+def _consequence(model: Any, state: EncoderState, unseen: Mapping[str, int]) -> str:
+    """Say what new values in some columns do to intervals."""
+    text = {column.name for column in state.used if isinstance(column, LevelsColumn)}
+    if getattr(model, "_new_levels", None) is None or not text.issuperset(unseen):
+        return "means stand for them, so that intervals are too narrow"
+    return "intervals allow for as much as the known levels differ"
 
 
 def facts_of(found: Novelty) -> dict[str, Any]:

@@ -22,7 +22,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     - Numbers stay, and booleans are 0 and 1.
     - Text and categories become a column of 0 and 1 for each frequent level, and one for all other
-      levels, those that come later included: ``x=other``.
+      levels: ``x=other``. Where these are more than 50, it also stands for levels that come later;
+      fewer tell little of another one, and are remembered by name.
     - Dates become the year as a number that goes on between its days, and the day of the year, the
       day of the week and the time of day as sine and cosine. Dates with a time zone are taken
       on the clocks of the zone that the fit saw. Durations are in seconds.
@@ -211,8 +212,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Count the values that the fit has not seen and that take the mean of the fit.
 
         These are missing values in a column that had none, and levels of text that come later in a
-        column where all levels of the fit have features. X is a table or an array. Columns without
-        such values are not listed.
+        column where at most 50 levels of the fit share a feature. X is a table or an array. Columns
+        without such values are not listed.
         """
         counts = dict.fromkeys((column.name for column in self._fitted("unseen").used), 0)
         for marks in self._unseen(X):

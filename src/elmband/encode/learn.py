@@ -23,6 +23,10 @@ from elmband.encode.state import (
 from elmband.encode.sums import ColumnSums, NothingSums, NumberSums, added, sum_column
 from elmband.encode.target import TargetKinds, sum_target
 
+# So many levels without a mark of their own are remembered by name: more of them tell what others
+# are like.
+_FEW = 50
+
 
 class TableSums(NamedTuple):
     """Sums over all columns of a table, which may be `named`, and over its target.
@@ -162,4 +166,11 @@ def _levels(
         shares=shares,
         seen=len(counts),
         categorical=name in rules.categorical,
+        rare=_rare(sums, levels) if other else (),
     )
+
+
+def _rare(sums: LevelSums, levels: list[str]) -> tuple[str, ...]:
+    """Return the levels without a mark of their own, none where they are many or not all known."""
+    rare = sums.counts.keys() - set(levels)
+    return () if sums.gone or len(rare) > _FEW else tuple(sorted(rare))

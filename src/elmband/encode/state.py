@@ -72,7 +72,8 @@ class LevelsColumn:
     """Text: a mark for each of the frequent `levels`, for all others, and for missing values.
 
     `shares` are the parts of the rows of the fit that had each of the marks, and `seen` is the
-    number of levels that the fit met, or so many at least.
+    number of levels that the fit met, or so many at least. `rare` are those behind the mark for
+    others where they are few: these tell little of one more, which has no mark then.
     """
 
     name: str
@@ -82,6 +83,7 @@ class LevelsColumn:
     shares: tuple[float, ...]
     seen: int
     categorical: bool
+    rare: tuple[str, ...] = ()
     kind: ClassVar[str] = "text"
 
     @property
@@ -94,12 +96,22 @@ class LevelsColumn:
 
     def places(self, raw: Words) -> Array:
         """Return which mark each row has, -1 for none: a level that the fit did not see."""
-        known = {level: place for place, level in enumerate(self.levels)}
-        other = len(self.levels) if self.other else -1
-        absent = len(self.shares) - 1 if self.gaps else other
+        known, new = self.known, self.new
+        absent = len(self.shares) - 1 if self.gaps else new
         # The last one is found by the code -1.
-        table = [known.get(level, other) for level in raw.levels] + [absent]
+        table = [known.get(level, new) for level in raw.levels] + [absent]
         return np.asarray(table)[raw.codes]
+
+    @property
+    def known(self) -> dict[str, int]:
+        """Which mark each level has that is known by name."""
+        rare = dict.fromkeys(self.rare, len(self.levels))
+        return rare | {level: place for place, level in enumerate(self.levels)}
+
+    @property
+    def new(self) -> int:
+        """Which mark any other level has, -1 for none."""
+        return len(self.levels) if self.other and not self.rare else -1
 
     def fill(self, raw: Raw, out: Array) -> None:
         """Write the features of some rows."""
@@ -219,6 +231,16 @@ class EncoderState:
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return self.names_from([column.name for column in self.columns])
+
+    @property
+    def one_hot(self) -> list[tuple[int, int]]:
+        """Where the marks of each column of text begin and end among the features."""
+        ends = np.cumsum([len(column.endings) for column in self.used]).tolist()
+        return [
+            (end - len(column.endings), end)
+            for column, end in zip(self.used, ends, strict=True)
+            if isinstance(column, LevelsColumn) and column.levels
+        ]
 
     def names_from(self, columns: list[str]) -> tuple[str, ...]:
         """Return names of features that begin with these names of columns; no two are equal."""

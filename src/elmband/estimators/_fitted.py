@@ -14,6 +14,7 @@ from elmband.estimators._updates import Grown
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.member import Member
 from elmband.model_file import Kinds
+from elmband.new_levels import NewLevels
 from elmband.predictive import MeanStack
 from elmband.scaling import Scaling
 from elmband.targets import Support
@@ -22,6 +23,7 @@ from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
 KINDS: Kinds = {
     **{kind: {} for kind in ENCODER_KINDS},
     Grown: {},
+    NewLevels: {"marks": "dc!", "mixed": "c+", "deviation": "cm!"},
     Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
     Thresholds: {},

@@ -25,11 +25,13 @@ from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.kept import keeping
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
 from elmband.neurons import Kind, NeuronCounts
+from elmband.new_levels import NewLevels
 from elmband.noise.fast import multiplier_error
 from elmband.noise.sampled import fit_fast, from_kept
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.predictive import NoiseSettings, fit_predictive
+from elmband.pool import Pool
+from elmband.predictive import MeanStack, NoiseSettings, fit_predictive
 from elmband.progress import Verbose
 from elmband.rows import ArrayRows, Rows
 from elmband.select import keep
@@ -158,6 +160,8 @@ class IntervalModel(IntervalParts):
         if fitted.selection is not None:
             self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
         self._noise, self._predictive = fitted.without_rows(), None
+        # Published intervals are those of the equations.
+        self.__dict__.pop("_new_levels", None)
         covariances = fitted.mean_covariance, fitted.noise_covariance
         if self._single_output:
             covariances = covariances[0][0, ...], covariances[1][0, ...]
@@ -213,6 +217,7 @@ class IntervalModel(IntervalParts):
         pool, fitted = fit_best_transform(self, rows, labels, fit)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
+        self._note_new_levels(pool, fitted.predictive.stack)
         self._stale = False
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
@@ -221,6 +226,14 @@ class IntervalModel(IntervalParts):
             _warn_few(pool.n_distinct, scores)
         self.calibration_ = Calibration(self.calibration, scores)
         self._learn(lambda: fitted.left_out)
+
+    def _note_new_levels(self, pool: Pool, stack: MeanStack) -> None:
+        """Note what levels of categories that training did not have add to variances."""
+        self.__dict__.pop("_new_levels", None)
+        blocks = None if self._encoder_state is None else self._encoder_state.one_hot
+        found = NewLevels.of(pool, stack.mean, blocks)
+        if found is not None:
+            self._new_levels = found
 
     def _log_spec(self, n_features: int) -> LayerSpec:
         if self.noise_neurons is not None:

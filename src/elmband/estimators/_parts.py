@@ -9,6 +9,7 @@ from elmband._arrays import Array, double, namespace, place
 from elmband.calibrate import Calibration
 from elmband.estimators._growing import GrowingModel
 from elmband.left_out import LeftOut
+from elmband.new_levels import NewLevels
 from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
 from elmband.predictive import Predictive
@@ -52,6 +53,8 @@ class IntervalParts(GrowingModel):
     calibration_: Calibration
     _noise: SquaredNoise | None
     _predictive: Predictive | None
+    # What levels that training did not have add, None where there are no categories.
+    _new_levels: NewLevels | None = None
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
         """Learn nothing more: scores of rows left out tell how targets lie about means."""
@@ -98,6 +101,8 @@ class IntervalParts(GrowingModel):
             # Rows at the end of numbers have infinite variances, which is no reason for warnings.
             with np.errstate(over="ignore", invalid="ignore"):
                 parts = self._predictive.parts(X, z)
+            if self._new_levels is not None:
+                parts = parts.widened(self._new_levels.of_rows(X))
             return parts.supported(self._support).bounded_by_nothing()
         return self._squared_parts(X, z).supported(self._support).bounded_by_nothing()
 

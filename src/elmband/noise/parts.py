@@ -48,12 +48,14 @@ class Parts(NamedTuple):
         lost = xp.isnan(self.mean)
         mean = support.means(xp.where(lost, 0.0, self.mean))
         beyond = xp.clip(xp.abs(self.mean - mean), max=_LARGEST) ** 2
-        beyond = xp.where(lost, math.inf, beyond)
+        return self._replace(mean=mean).widened(xp.where(lost, math.inf, beyond))
+
+    def widened(self, variance: Array) -> Self:
+        """Return parts whose mean has another variance (n, m) besides its own."""
         return self._replace(
-            mean=mean,
-            mean_model=self.mean_model + beyond,
-            above=self.above + beyond,
-            below=self.below + beyond,
+            mean_model=self.mean_model + variance,
+            above=self.above + variance,
+            below=self.below + variance,
         )
 
     def bounded_by_nothing(self) -> Self:

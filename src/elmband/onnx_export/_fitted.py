@@ -12,6 +12,7 @@ from elmband.classes import Classes
 from elmband.confidence import Confidence
 from elmband.encode import EncoderState
 from elmband.hidden import FeatureMap
+from elmband.new_levels import NewLevels
 from elmband.noise.squared import SquaredNoise
 from elmband.predictive import MeanStack, Predictive
 from elmband.probability import Probability
@@ -44,6 +45,7 @@ class Fitted:
     coef: Array | None
     noise: SquaredNoise | None
     predictive: Predictive | None
+    new_levels: NewLevels | None
     calibration: Calibration | None
     symmetric: bool
     classes: Classes | None
@@ -90,6 +92,7 @@ class Fitted:
             coef=None if stack is not None else state["coef_"],
             noise=state.get("_noise"),
             predictive=state.get("_predictive"),
+            new_levels=state.get("_new_levels"),
             calibration=state.get("calibration_"),
             symmetric=bool(state.get("symmetric", True)),
             classes=state.get("_classes"),

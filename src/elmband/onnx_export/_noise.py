@@ -32,11 +32,9 @@ def noise_and_model(X: Tensor, mean: Tensor, fitted: Fitted) -> Variances:
     """Return the variances of rows whose standardised mean is known."""
     if fitted.noise is not None:
         return Variances(*(v.to(DOUBLE) for v in _squared(X, fitted, fitted.noise)))
-    assert fitted.stack is not None
     models = _log_models(fitted, "both")
     noise, excess = zip(*_log_variances(X, mean, models), strict=True)
-    std = mean_deviation(X, fitted.stack)
-    return Variances(joined(list(noise)), std * std + joined(list(excess)))
+    return Variances(joined(list(noise)), _of_mean(X, fitted) + joined(list(excess)))
 
 
 def variance_totals(X: Tensor, mean: Tensor, fitted: Fitted) -> Totals:
@@ -44,17 +42,28 @@ def variance_totals(X: Tensor, mean: Tensor, fitted: Fitted) -> Totals:
     if fitted.noise is not None:
         total = _squared_total(X, fitted, fitted.noise).to(DOUBLE)
         return Totals(total, total, total)
-    assert fitted.stack is not None
-    std = mean_deviation(X, fitted.stack)
+    of_mean = _of_mean(X, fitted)
 
     def total_of(tail: str) -> Tensor:
         variances = _log_variances(X, mean, _log_models(fitted, tail))
-        return joined([noise + excess for noise, excess in variances]) + std * std
+        return joined([noise + excess for noise, excess in variances]) + of_mean
 
     both = total_of("both")
     if fitted.symmetric:
         return Totals(both, both, both)
     return Totals(both, total_of("below"), total_of("above"))
+
+
+def _of_mean(X: Tensor, fitted: Fitted) -> Tensor:
+    """Return the variance of the mean of a stack, with what new levels add."""
+    assert fitted.stack is not None
+    std = mean_deviation(X, fitted.stack)
+    variance, new = std * std, fitted.new_levels
+    if new is None:
+        return variance
+    marks = X.to(DOUBLE).apply("Max", -2.0).apply("Min", 2.0)
+    far = (((marks * marks) @ new.marks) - 1.0).apply("Abs")
+    return variance + (far * (1 / new.mixed)).apply("Min", 1.0) @ new.deviation**2
 
 
 def _squared(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Variances:

@@ -39,7 +39,7 @@ def input_names(state: EncoderState, taken: Iterable[str]) -> dict[str, str]:
 def missing_text(column: LevelsColumn) -> str:
     """Return the text that stands for a missing one: an empty text, unless that is a level."""
     text = ""
-    while text in column.levels:
+    while text in column.known:
         text = f"<{text or 'missing'}>"
     return text
 
@@ -76,17 +76,17 @@ def _levels(text: Tensor, column: LevelsColumn, dtype: np.dtype[np.generic]) -> 
     if column.levels:
         # The last row is for texts that no mark stands for.
         rows = np.vstack([rows, column.shares])
-        other = len(column.levels) if column.other else width
-        absent = width - 1 if column.gaps else other
+        new = width if column.new < 0 else column.new
+        known, absent = column.known, width - 1 if column.gaps else new
     else:
-        rows, other, absent = np.array([[0.0], [1.0]]), 0, 1
+        rows, known, new, absent = np.array([[0.0], [1.0]]), {}, 0, 1
     places = text.apply(
         "LabelEncoder",
         dtype=WHOLE,
         domain="ai.onnx.ml",
-        keys_strings=(*column.levels, missing_text(column)),
-        values_int64s=(*range(len(column.levels)), absent),
-        default_int64=other,
+        keys_strings=(*known, missing_text(column)),
+        values_int64s=(*known.values(), absent),
+        default_int64=new,
     )
     return text.graph.constant(rows, dtype).apply("Gather", places, axis=0)
 
