@@ -112,10 +112,10 @@ def test_a_new_level_beside_frequent_ones_is_covered(n_known, rare):
 
 @pytest.mark.slow
 def test_a_third_level_is_covered_by_wide_intervals():
-    """Two towns tell next to nothing of a third; without their spread 16 % are covered."""
+    """Two towns tell next to nothing of a third; without their spread 46 % are covered."""
     _, new, width = np.mean([_new_towns(seed, 2) for seed in range(8)], axis=0)
     assert new > 0.75
-    assert width > 5
+    assert width > 20
 
 
 @pytest.mark.slow
