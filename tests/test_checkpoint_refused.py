@@ -100,7 +100,7 @@ def test_the_same_fit_goes_on_after_it_was_refused(tmp_path):
             found = place.load()
             place.save(Begun(number, Count(1.0), done=False))
             assert kept.seed == 1
-            raise ValueError(found and found.chunks)
+            raise ValueError(f"{found and found.chunks} chunks.")
 
     with pytest.raises(ValueError, match="None"):
         refused("a fit", 1, 7)

@@ -29,8 +29,8 @@ KINDS: dict[str, Callable[[Trials, Plan], Iterator[Injection]]] = {
     "workers": workers.kills,
 }
 
-MODELS = "models"
-"""The kind that is run by a process of its own, thousands of files a minute."""
+MODELS, CHECKPOINTS = "models", "checkpoints"
+"""Kinds that are run by a process of their own, hundreds or thousands of files a minute."""
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -43,10 +43,13 @@ def faults(
     ),
     only: Annotated[
         list[str] | None,
-        typer.Option(help=f"Kind of fault; may be repeated: {', '.join([*KINDS, MODELS])}."),
+        typer.Option(
+            help=f"Kind of fault; may be repeated: {', '.join([*KINDS, MODELS, CHECKPOINTS])}."
+        ),
     ] = None,
     times: Annotated[int, typer.Option(min=1, help="Faults of a kind in every command.")] = 40,
     files: Annotated[int, typer.Option(min=1, help="Model files that are changed.")] = 100_000,
+    kept: Annotated[int, typer.Option(min=1, help="Checkpoints that are changed.")] = 20_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is left to chance.")] = 0,
     case: Annotated[
         str | None, typer.Option(help="Only commands with these letters in their name.")
@@ -65,8 +68,8 @@ def faults(
         with closing(Server(store.logs, compiled(store.out))) as server:
             trials = Trials(server, store.out / "material", store.out / "run")
             for kind in wanted:
-                if kind == MODELS:
-                    change_models(store, files, seed)
+                if kind in (MODELS, CHECKPOINTS):
+                    change_files(store, kind, files if kind == MODELS else kept, seed)
                     continue
                 material.make(trials.material, server)
                 inject(store, KINDS[kind](trials, Plan(times, seed)), case, console)
@@ -79,21 +82,25 @@ def faults(
 
 def choose(only: list[str] | None) -> list[str]:
     """Return the kinds that were asked for, or all."""
-    known = [*KINDS, MODELS]
+    known = [*KINDS, MODELS, CHECKPOINTS]
     unknown = [kind for kind in only or () if kind not in known]
     if unknown:
         raise ValueError(f"no such kind: {', '.join(unknown)}; known are {', '.join(known)}")
     return only or known
 
 
-def change_models(store: Store, files: int, seed: int) -> None:
-    """Change model files and checkpoints; their findings lie beside the other results."""
-    # It trains models of every kind, which other kinds of faults do not need.
-    from benchmarks.faults import model_files  # noqa: PLC0415
+def change_files(store: Store, kind: str, times: int, seed: int) -> None:
+    """Change model files or checkpoints; their findings lie beside the other results."""
+    # These train models, which other kinds of faults do not need.
+    from benchmarks.faults import checkpoints, model_files  # noqa: PLC0415
 
-    counts = model_files.run(files, seed, store.out / "model-files")
-    why = f"see model-files-{seed}.jsonl in {store.out / 'model-files'}"
-    store.append("changed model file", "all", {"split": seed, "counts": asdict(counts), "why": why})
+    run, name = (
+        (model_files.run, "model file") if kind == MODELS else (checkpoints.run, "checkpoint")
+    )
+    place = store.out / f"{name.replace(' ', '-')}s"
+    counts = run(times, seed, place)
+    why = f"see the lists of seed {seed} in {place}"
+    store.append(f"changed {name}", "all", {"split": seed, "counts": asdict(counts), "why": why})
 
 
 def inject(

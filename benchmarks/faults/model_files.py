@@ -9,11 +9,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from select import select
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from benchmarks.faults.counts import Counts
@@ -25,17 +25,26 @@ _PATIENCE = 300.0
 _STEP, _TRIALS = 200, 5000
 
 
-def run(times: int, seed: int, folder: Path) -> Counts:
-    """Change model files so many times, those done before included, and count what became of them.
+class Files(NamedTuple):
+    """Files to be changed: their name, what makes them, and the module that tries them."""
 
-    Each of the models of `tests/models/zoo.py` has its turn.
+    name: str
+    make: Callable[[Path], None]
+    module: str
+
+
+def run(times: int, seed: int, folder: Path, files: Files | None = None) -> Counts:
+    """Change files so many times, those done before included, and count what became of them.
+
+    Each of the originals has its turn; these are the models of `tests/models/zoo.py`.
     """
+    files = files or Files("model-files", make_originals, "benchmarks.faults.model_trial")
     folder.mkdir(parents=True, exist_ok=True)
-    make_originals(folder / "originals")
-    state, findings = folder / f"model-files-{seed}.json", folder / f"model-files-{seed}.jsonl"
+    files.make(folder / "originals")
+    state, findings = (folder / f"{files.name}-{seed}.{end}" for end in ("json", "jsonl"))
     done = json.loads(state.read_text()) if state.exists() else {"number": 0, "counts": {}}
     number, counts = int(done["number"]), Counts(**done["counts"])
-    process = Process(folder, seed)
+    process = Process(folder, seed, files.module)
     try:
         while number < times:
             found = []
@@ -62,8 +71,10 @@ def _replace(path: Path, content: Any) -> None:
 class Process:
     """A process that tries changed files; another one takes its place when it dies."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self._command = [sys.executable, "-m", "benchmarks.faults.model_trial"]
+    def __init__(
+        self, folder: Path, seed: int, module: str = "benchmarks.faults.model_trial"
+    ) -> None:
+        self._command = [sys.executable, "-m", module]
         self._command += [str(folder.resolve()), str(seed)]
         self._running: subprocess.Popen[str] | None = None
         self._tried = 0

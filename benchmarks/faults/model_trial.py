@@ -10,6 +10,7 @@ import json
 import resource
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +62,14 @@ class Trial:
         try:
             found = self._used(self._path)
         except ValueError as error:
-            return _refused(error, label)
+            return refused(error, label)
         except MemoryError as error:
             return "wrong", f"{label}: out of memory {error}"
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
-            return "crashed", f"{label}: {_place(error)}"
+            return "crashed", f"{label}: {place(error)}"
         if not changed.signed and found != self._right(original):
             return "wrong", f"{label}: other answers than before, unnoticed"
-        odd = [name for name in _FINITE if not _is_finite(found.get(name, ""))]
+        odd = [name for name in _FINITE if not is_finite(found.get(name, ""))]
         if odd and not changed.absurd:
             return "wrong", f"{label}: {odd[0]} is not finite"
         return "right", label
@@ -95,11 +96,11 @@ class Trial:
                     continue
                 # Classes are decided without a width.
                 given = {} if hasattr(model, "classes_") and "max_width" in options else options
-                found[name] = _text(getattr(model, name)(rows, **given))
+                found[name] = as_text(getattr(model, name)(rows, **given))
         return found
 
 
-def _text(answer: Any) -> str:
+def as_text(answer: Any) -> str:
     """Return the numbers of an answer, which may have several parts, as text."""
     parts = vars(answer) if hasattr(answer, "__dict__") else answer
     if isinstance(parts, dict):
@@ -107,17 +108,18 @@ def _text(answer: Any) -> str:
     return repr([np.asarray(p).tolist() for p in (parts if isinstance(parts, tuple) else [parts])])
 
 
-def _is_finite(text: str) -> bool:
+def is_finite(text: str) -> bool:
+    """Tell whether all numbers of an answer are finite."""
     return "nan" not in text and "inf" not in text
 
 
-def _refused(error: ValueError, label: str) -> tuple[str, str]:
+def refused(error: ValueError, label: str) -> tuple[str, str]:
     """Tell a sentence from what a library says."""
     own = any("elmband" in frame for frame in _frames(error)[-1:])
     sentence = str(error)
     if own and sentence and "\n" not in sentence and sentence.endswith((".", ")")):
         return "refused", label
-    return "crashed", f"{label}: no sentence, {_place(error)}"
+    return "crashed", f"{label}: no sentence, {place(error)}"
 
 
 def _frames(error: BaseException) -> list[str]:
@@ -128,7 +130,8 @@ def _frames(error: BaseException) -> list[str]:
     return found
 
 
-def _place(error: BaseException) -> str:
+def place(error: BaseException) -> str:
+    """Return what was raised, and where in the library."""
     frames = [name for name in _frames(error) if "elmband" in name]
     last = frames[-1].rpartition("elmband/")[2] if frames else "?"
     return f"{type(error).__name__} at {last}: {str(error)[:150]!r}"
@@ -141,17 +144,16 @@ def _limited() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, hard))
 
 
-def main() -> None:
+def answer_all(outcome: Callable[[int], tuple[str, str]]) -> None:
     """Answer numbers of changed files, one a line, by what became of them."""
-    trial = Trial(Path(sys.argv[1]), int(sys.argv[2]))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     out, sink = sys.stdout, io.StringIO()
     for line in sys.stdin:
         _limited()
         with contextlib.redirect_stdout(sink):
-            answer = trial.outcome(int(line))
+            answer = outcome(int(line))
         print(json.dumps(answer), file=out, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    answer_all(Trial(Path(sys.argv[1]), int(sys.argv[2])).outcome)

@@ -1,4 +1,4 @@
-"""Model files that are changed: header, metadata, arrays or bytes, most of them signed anew."""
+"""Model files and checkpoints that are changed: header, arrays or bytes, most signed anew."""
 
 import copy
 import json
@@ -40,25 +40,42 @@ ODD_VALUES: list[Tree] = [
 ODD_NAMES = ["predict", "__class__", "__dict__", "_doc_link_template", "coef_", "kind", "same", ""]
 DTYPES = [np.float32, np.float64, np.float16, np.int8, np.uint8, np.int64, np.uint32, np.bool_]
 ODD_NUMBERS = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e38, 5e-324, -1.0, 0.0, 127.0]
+_OF_ARRAYS = ("numbers", "arrays", "safetensors")
 _ABSURD = (1e308, -1e308, 1e38, 5e-324)
 
 
 @dataclass(frozen=True)
 class Original:
-    """A file as it was written, as its header and arrays."""
+    """A file as it was written, as its header and arrays.
+
+    The `state` is the part of the header that tells of the arrays: of a model, or of sums.
+    """
 
     name: str
     content: bytes
     header: dict[str, Any]
     arrays: Arrays
+    state: str = "state"
 
     @classmethod
-    def read(cls, path: Path) -> "Original":
-        """Read a model file."""
+    def read(cls, path: Path, state: str = "state") -> "Original":
+        """Read a model file, or a pass of a checkpoint, whose state are its "sums"."""
         content = path.read_bytes()
         length = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + length])["__metadata__"]
-        return cls(path.stem, content, json.loads(metadata["elmband"]), dict(load(content)))
+        header = json.loads(metadata["elmband"])
+        return cls(path.stem, content, header, dict(load(content)), state)
+
+    def signed(self, header: Tree, arrays: Arrays) -> bytes:
+        """Return a file whose checksum is right, whatever is in it."""
+        if isinstance(header, dict):
+            header.pop("digest", None)
+            header["digest"] = self.seal(header, arrays)
+        return bytes(save(arrays, {"elmband": json.dumps(header)}))
+
+    def seal(self, header: Tree, arrays: Arrays) -> str:
+        """Return the checksum; that of a checkpoint does not depend on the order of keys."""
+        return digest(arrays, json.dumps(header, sort_keys=self.state == "sums"))
 
 
 @dataclass(frozen=True)
@@ -78,23 +95,17 @@ def mutant(original: Original, seed: str) -> Mutant:
     """Return a file with a few changes, the same for the same seed."""
     chance = random.Random(seed)  # noqa: S311 - to be repeated, no secret
     kind = chance.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
+    if not original.arrays and kind in _OF_ARRAYS:
+        kind = "state"
     return KINDS[kind][1](original, chance)
-
-
-def signed(header: Tree, arrays: Arrays) -> bytes:
-    """Return a file whose checksum is right, whatever is in it."""
-    if isinstance(header, dict):
-        header.pop("digest", None)
-        header["digest"] = digest(arrays, json.dumps(header))
-    return bytes(save(arrays, {"elmband": json.dumps(header)}))
 
 
 def _in_state(original: Original, chance: random.Random) -> Mutant:
     """Change values, types and keys of the tree of the state."""
     header = copy.deepcopy(original.header)
     for _ in range(chance.choice([1, 1, 1, 2, 3])):
-        _change(header["state"], chance)
-    content = signed(header, original.arrays)
+        change(header[original.state], chance)
+    content = original.signed(header, original.arrays)
     absurd = any(text in content for text in (b"0x1p1023", b"-0x1p-1074"))
     return Mutant("state", content, signed=True, absurd=absurd)
 
@@ -102,8 +113,8 @@ def _in_state(original: Original, chance: random.Random) -> Mutant:
 def _in_header(original: Original, chance: random.Random) -> Mutant:
     """Change anything in the header, format and kind of model included."""
     header = copy.deepcopy(original.header)
-    _change(header, chance, list(_places(header, 1)))
-    return Mutant("header", signed(header, original.arrays), signed=True)
+    change(header, chance, list(_places(header, 1)))
+    return Mutant("header", original.signed(header, original.arrays), signed=True)
 
 
 def _in_numbers(original: Original, chance: random.Random) -> Mutant:
@@ -118,7 +129,7 @@ def _in_numbers(original: Original, chance: random.Random) -> Mutant:
         flat[slice(None) if chance.random() < 0.3 else places] = odd
         arrays[name] = flat.reshape(arrays[name].shape)
     header = copy.deepcopy(original.header)
-    return Mutant("numbers", signed(header, arrays), signed=True, absurd=absurd)
+    return Mutant("numbers", original.signed(header, arrays), signed=True, absurd=absurd)
 
 
 def _in_arrays(original: Original, chance: random.Random) -> Mutant:
@@ -127,10 +138,10 @@ def _in_arrays(original: Original, chance: random.Random) -> Mutant:
     name = chance.choice(list(arrays))
     arrays[name] = _other_array(arrays[name], chance)
     if chance.random() < 0.7:
-        for tree, key in list(_places(header["state"])):
+        for tree, key in list(_places(header[original.state])):
             if key == "array" and tree[key] == name:
                 tree["shape"] = list(arrays[name].shape)
-    return Mutant("arrays", signed(header, arrays), signed=True)
+    return Mutant("arrays", original.signed(header, arrays), signed=True)
 
 
 def _other_array(array: np.ndarray[Any, Any], chance: random.Random) -> np.ndarray[Any, Any]:
@@ -141,7 +152,7 @@ def _other_array(array: np.ndarray[Any, Any], chance: random.Random) -> np.ndarr
     return np.ascontiguousarray(chance.choice(others))
 
 
-def _in_bytes(original: Original, chance: random.Random) -> Mutant:
+def in_bytes(original: Original, chance: random.Random) -> Mutant:
     """Change bytes, cut, repeat or insert: nothing is signed anew."""
     content = bytearray(original.content)
     for _ in range(chance.choice([1, 1, 2, 5])):
@@ -196,10 +207,10 @@ def _in_text(original: Original, chance: random.Random) -> Mutant:
     if chance.random() < 0.5:
         text = text[:place] + chance.choice(pieces) + text[place:].partition(",")[2]
     else:
-        key = chance.choice(['"format"', '"state"', '"model"', '"version"', '"digest"'])
+        key = json.dumps(chance.choice(list(original.header)))
         text = f"{text[:-1]}, {key}: {json.dumps(chance.choice(ODD_VALUES))}}}"
     with suppress(ValueError, RecursionError):  # what is no JSON cannot be signed
-        seal = digest(original.arrays, json.dumps(json.loads(text)))
+        seal = original.seal(json.loads(text), original.arrays)
         text = f'{text[:-1]}, "digest": "{seal}"}}'
     return Mutant("text", bytes(save(original.arrays, {"elmband": text})), signed=True)
 
@@ -209,14 +220,14 @@ KINDS: dict[str, tuple[float, Callable[[Original, random.Random], Mutant]]] = {
     "header": (4, _in_header),
     "numbers": (18, _in_numbers),
     "arrays": (12, _in_arrays),
-    "bytes": (8, _in_bytes),
+    "bytes": (8, in_bytes),
     "safetensors": (4, _in_safetensors),
     "text": (4, _in_text),
 }
 """Kinds of changes, each with its share in percent."""
 
 
-def _change(tree: Tree, chance: random.Random, places: list[tuple[Any, Any]] | None = None) -> None:
+def change(tree: Tree, chance: random.Random, places: list[tuple[Any, Any]] | None = None) -> None:
     """Replace a part by an odd value or another part, remove it, rename it or say it twice."""
     places = list(_places(tree)) if places is None else places
     if not places:

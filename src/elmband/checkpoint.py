@@ -39,9 +39,13 @@ _DAMAGE = (
     LookupError,
     TypeError,
     AttributeError,
-    OverflowError,
+    ArithmeticError,
     RecursionError,
 )
+# What becomes of a fit that goes on from sums of another shape, or that cannot be sums.
+_MISFITS = (*(kind for kind in _DAMAGE if kind is not OSError), AssertionError, StopIteration)
+# Seeds are drawn below this.
+_SEEDS = 2**31
 
 
 class DamagedError(ValueError):
@@ -71,7 +75,7 @@ class Checkpoint:
     def __init__(self, folder: str | Path, fingerprint: str, seed: int) -> None:
         self._folder = Path(folder)
         self._fingerprint = fingerprint
-        self._number = 0
+        self._passes: list[Pass] = []
         self._lock = self._locked()
         try:
             self.seed = self._begin(seed)
@@ -84,6 +88,11 @@ class Checkpoint:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         try:
+            if any(one.gone_on for one in self._passes) and _is_misfit(error):
+                raise DamagedError(
+                    f"The fit cannot go on from what is kept in {self._folder}: it is damaged or "
+                    "was changed. Delete the folder to begin anew."
+                ) from error
             # The same parameters and rows will be refused again.
             if isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedError):
                 self._write_job(self.seed, refused=True)
@@ -120,11 +129,12 @@ class Checkpoint:
             self._write_job(seed)
             return seed
         job = self._read_job()
+        begun_with: int = job["seed"]
         if (job["elmband"], job["fingerprint"]) == (_FORMAT, self._fingerprint):
             if job.get("refused"):
                 # From here on it is in use again, and no place for others.
-                self._write_job(int(job["seed"]))
-            return int(job["seed"])
+                self._write_job(begun_with)
+            return begun_with
         if not job.get("refused"):
             raise ValueError(
                 f"The checkpoint in {self._folder} belongs to another fit: other rows, parameters "
@@ -144,9 +154,10 @@ class Checkpoint:
         path = self._folder / _JOB
         try:
             job: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            known = job["elmband"], job["fingerprint"], int(job["seed"])
-            damaged = known[0] == _FORMAT and job.pop("digest") != _digest(job)
-        except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+            known = job["elmband"] == _FORMAT and bool(job["fingerprint"])
+            damaged = known and job.pop("digest") != _digest(job)
+            damaged |= not _counts(job["seed"]) or job["seed"] >= _SEEDS
+        except _DAMAGE as error:
             raise DamagedError(_damaged(path)) from error
         if damaged:
             raise DamagedError(_damaged(path))
@@ -154,9 +165,10 @@ class Checkpoint:
 
     def next_pass(self) -> "Pass":
         """Return the place of the next pass; passes come in the same order every time."""
-        self._number += 1
-        path = self._folder / f"pass-{self._number:02d}.safetensors"
-        return Pass(path, f"{self._fingerprint}/{self._number}")
+        number = len(self._passes) + 1
+        path = self._folder / f"pass-{number:02d}.safetensors"
+        self._passes.append(Pass(path, f"{self._fingerprint}/{number}"))
+        return self._passes[-1]
 
     def remove(self) -> None:
         """Delete what is kept: the fit is complete."""
@@ -210,10 +222,11 @@ def owner(fit: ExitStack) -> ExitStack:
 
 
 class Pass:
-    """The file of one pass."""
+    """The file of one pass; `gone_on` tells whether its sums were taken from there."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
+        self.gone_on = False
         self._saved = monotonic()
 
     def load(self) -> Begun | None:
@@ -224,14 +237,13 @@ class Pass:
             with safe_open(self._path, "np") as file:
                 text = json.loads((file.metadata() or {})["elmband"])
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            sums = Unpacker(arrays, [*_kinds(Moments), Chunk]).value(text["sums"])
-            n_rows = text["n_rows"]
-            begun = Begun(int(text["chunks"]), sums, bool(text["done"]), n_rows and int(n_rows))
             known = text.pop("digest") == _digest(text, arrays) and text["name"] == self._name
+            begun = _begun(text, arrays) if known else None
         except _DAMAGE as error:
             raise DamagedError(self._refusal) from error
-        if not known:
+        if begun is None:
             raise DamagedError(self._refusal)
+        self.gone_on = True
         return begun
 
     @property
@@ -259,6 +271,31 @@ class Pass:
             # Not `save_file`: its temporary files have names that nobody could tell from others'.
             temporary.write_bytes(save(arrays, {"elmband": json.dumps(text)}))
         self._saved = monotonic()
+
+
+def _begun(text: dict[str, Any], arrays: Arrays) -> Begun:
+    """Put together what a pass has kept; what nobody can have kept is a ValueError."""
+    if any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError("numbers that are not finite")
+    begun = Begun(**{name: text[name] for name in Begun._fields})
+    if not (_counts(begun.chunks) and (begun.n_rows is None or _counts(begun.n_rows))):
+        raise ValueError("no counts")
+    sums = Unpacker(arrays, [*_kinds(Moments), Chunk]).value(begun.sums)
+    if type(begun.done) is not bool or not isinstance(sums, Moments):
+        raise TypeError("no sums")
+    return begun._replace(sums=sums)
+
+
+def _counts(value: Any) -> bool:
+    """Tell whether this is a whole number that counts something."""
+    return type(value) is int and 0 <= value < 2**63
+
+
+def _is_misfit(error: BaseException | None) -> bool:
+    """Tell what Python and NumPy say of values that do not fit from refusals of the fit."""
+    # These are sentences.
+    refusal = isinstance(error, ValueError) and str(error).endswith(".")
+    return isinstance(error, _MISFITS) and not refusal
 
 
 def _digest(text: dict[str, Any], arrays: Arrays | None = None) -> str:
