@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Annotated
 
 import typer
-from benchmarks.faults import calls, damaged, kills, material, workers
+from benchmarks.faults import calls, damaged, kills, material, together, workers
 from benchmarks.faults.counts import Counts
 from benchmarks.faults.injection import Injection, Plan
 from benchmarks.faults.processes import Server
@@ -26,6 +26,7 @@ KINDS: dict[str, Callable[[Trials, Plan], Iterator[Injection]]] = {
     "calls": calls.failing,
     "disk": calls.full_disk,
     "inputs": damaged.damage,
+    "together": together.pairs,
     "workers": workers.kills,
 }
 

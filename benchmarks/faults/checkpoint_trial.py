@@ -32,14 +32,25 @@ class Trial:
         self._originals = sorted(p for p in (folder / "originals").glob("*/*") if p.is_dir())
         self._table, self._seed = folder / "originals" / "rows.csv", seed
         self._kept, self._model = folder / "kept", folder / "model.safetensors"
+        self._known: set[Path] = set()
 
     def outcome(self, number: int) -> tuple[str, str]:
         """Return what became of the fit that went on from a changed checkpoint, and why."""
         chance = random.Random(f"{self._seed} {number}")  # noqa: S311 - to be repeated, no secret
         original = self._originals[number % len(self._originals)]
+        if original not in self._known:
+            # Those of other versions would all be refused, whatever is changed in them.
+            found = self._tried(original, None)
+            if found[0] != "right":
+                return "wrong", f"unchanged: {found}; begin anew in an empty folder"
+            self._known.add(original)
+        return self._tried(original, chance)
+
+    def _tried(self, original: Path, chance: random.Random | None) -> tuple[str, str]:
         shutil.rmtree(self._kept, ignore_errors=True)
         shutil.copytree(original, self._kept)
-        changed = spoiled(self._kept, chance)
+        unchanged = Mutant("nothing", b"", signed=False)
+        changed = unchanged if chance is None else spoiled(self._kept, chance)
         name = original.parent.name
         label = f"{changed.kind} of {name} at {original.name}"
         try:

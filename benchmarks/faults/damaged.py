@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.faults.cases import Case
 from benchmarks.faults.injection import Injection, Plan
-from benchmarks.faults.material import ARRAYS, INTERVALS, NUMBERS, TABLES, TARGET
+from benchmarks.faults.material import ARRAYS, INTERVALS, NUMBERS, STORES, TABLES, TARGET
 from benchmarks.faults.processes import MEMORY, Ended
 from benchmarks.faults.trial import OLD, Judged, Trials
 
@@ -36,14 +36,11 @@ def sources() -> list[Case]:
         )
         for kind in TABLES
     ]
+    # Stores of arrays hold text beside the numbers that are read.
+    names = [f"plain.{kind}" for kind in (*TABLES, *ARRAYS)] + [f"text.{kind}" for kind in STORES]
     plain = [
-        Case(
-            f"plain.{kind}",
-            ("predict", NUMBERS, f"plain.{kind}", *out),
-            (NUMBERS, f"plain.{kind}"),
-            ("out.csv",),
-        )
-        for kind in (*TABLES, *ARRAYS)
+        Case(name, ("predict", NUMBERS, name, *out), (NUMBERS, name), ("out.csv",))
+        for name in names
     ]
     return texts + plain
 

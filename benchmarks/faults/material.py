@@ -13,6 +13,8 @@ TABLES = ("csv", "parquet", "arrow", "feather")
 """Formats whose columns have names, and may hold text."""
 ARRAYS = ("npy", "h5", "zarr")
 """Formats of numbers."""
+STORES = ("h5", "zarr")
+"""Formats of numbers that may hold text beside them."""
 FORMATS = (*TABLES, *ARRAYS)
 INTERVALS, NUMBERS = "town.safetensors", "numbers.safetensors"
 """Models of the table with text, and of its numbers alone."""
@@ -33,6 +35,8 @@ def make(folder: Path, server: Server) -> None:
     numbers = table.drop(columns="town").to_numpy()
     for ending in ARRAYS:
         write_array(folder / f"plain.{ending}", numbers)
+    for ending in STORES:
+        write_array(folder / f"text.{ending}", numbers, table["town"].fillna(""))
     long = people(LONG).drop(columns="town").to_numpy()
     np.save(folder / "long.npy", long)
     _write_models(folder, server)
@@ -71,8 +75,8 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
             writer.write_table(whole, max_chunksize=100)
 
 
-def write_array(path: Path, values: Any) -> None:
-    """Write numbers in the format that the name ends in."""
+def write_array(path: Path, values: Any, words: Any = None) -> None:
+    """Write numbers in the format that the name ends in, some with words beside them."""
     if path.suffix == ".npy":
         np.save(path, values)
     elif path.suffix == ".h5":
@@ -80,11 +84,25 @@ def write_array(path: Path, values: Any) -> None:
 
         with h5py.File(path, "w") as file:
             file.create_dataset("rows", data=values, chunks=(100, values.shape[1]))
-    else:
+            if words is not None:
+                file.create_dataset("town", data=list(words), dtype=h5py.string_dtype())
+    elif words is None:
         import zarr  # noqa: PLC0415
 
         array = zarr.open(str(path), mode="w", shape=values.shape, chunks=(100, 2), dtype="f8")
         array[:] = values
+    else:
+        import zarr  # noqa: PLC0415
+
+        # The older format: the newer one says nothing of text.
+        group = zarr.open_group(str(path), mode="w", zarr_format=2)
+        for name, column in (("rows", values), ("town", _in_bytes(words))):
+            group.create_array(name, data=column, chunks=(100, 2)[: column.ndim])
+
+
+def _in_bytes(words: Any) -> Any:
+    """Return text of fixed length."""
+    return np.array([word.encode() for word in words], "S16")
 
 
 def _write_models(folder: Path, server: Server) -> None:
