@@ -245,8 +245,9 @@ def test_answers_are_quiet_without_a_terminal(monkeypatch, capsys, kind, method,
 def test_a_failure_takes_the_bar_away(monkeypatch, tmp_path):
     ended, end = [], progress.Bar.end
     monkeypatch.setattr(progress.Bar, "end", lambda bar: ended.append(bar) or end(bar))
-    with pytest.raises(ValueError, match="known extensions"):
-        FITTED["interval"].predict_interval(rows_for("interval", ""), out=tmp_path / "out.what")
+    rows = scan(np.vstack([X[:50], X[:50] * np.nan]), chunk_size=50)
+    with pytest.raises(ValueError, match="holds 50 missing values"):
+        FITTED["interval"].predict_interval(rows, out=tmp_path / "out.npy")
     assert len(ended) == 1
 
 

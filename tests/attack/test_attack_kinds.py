@@ -34,7 +34,7 @@ LESS_USEFUL = {"outliers": 4.0, "zero or one": 1.2, "30 rows, nothing": 1.3, "30
 # by up to 2 points more.
 LOWEST = {300: 0.79, 100: 0.73, 30: 0.58}
 # Outliers and smooth surfaces without noise make all rows of a draw miss together.
-HARD = (KINDS["outliers"], KINDS["no noise"])
+HARD = (KINDS["outliers"], KINDS["no noise"], KINDS["no noise, a line"])
 # New rows are like old ones: more than twenty times the range of all targets is no interval.
 WIDEST = 20
 

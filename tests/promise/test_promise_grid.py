@@ -71,10 +71,10 @@ def test_pilot_groups_are_some_of_the_groups_whatever_is_measured():
 
 def test_pilot_groups_tell_how_many_are_there_and_how_bad_they_are():
     rates = [np.zeros(0), np.array([0.5]), np.array([0.5, 0.0, 1.0])]
-    found = expected_of_pilots(iter(rates), 3, 0.1)
+    found = expected_of_pilots(iter(rates), 3, np.array([0.05, 0.05, 0.1]))
     np.testing.assert_allclose(found.shares, [1 / 5, 2 / 5, 4 / 5])
-    # Twenty groups with half of the limit are the prior.
-    np.testing.assert_allclose(found.risks, [1 / 20, 1.5 / 21, 2.5 / 23])
+    # Training rows count as twenty groups.
+    np.testing.assert_allclose(found.risks, [1 / 20, 1.5 / 21, 3.5 / 23])
 
 
 def test_grids_have_numbers_for_every_threshold():

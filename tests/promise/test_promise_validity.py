@@ -197,4 +197,4 @@ def test_a_few_bad_groups_among_the_most_certain_do_not_hide_what_can_be_promise
         tried(Risk.error(bad), score, grid, limit=0.06, groups=groups)
         for score, bad, groups in (spoilt(rng, 400) for _ in range(40))
     ]
-    assert np.mean([found is not None for found in made]) >= 0.9
+    assert np.mean([found is not None for found in made]) >= 0.8

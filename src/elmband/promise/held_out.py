@@ -112,7 +112,8 @@ def _of_groups(test: Hypotheses, place: Ints, codes: Ints, s: Floats) -> HeldOut
 
     if risk.answered_only and len(present) >= PILOTED * needed:
         pilots = pilot_groups(present)
-        expected = expected_of_pilots(rates(np.isin(codes, pilots)), len(pilots), limit)
+        told = rates(np.isin(codes, pilots))
+        expected = expected_of_pilots(told, len(pilots), expected.risks)
     n_tested = len(present) - len(pilots)
     start = most_telling(n_tested * expected.shares, expected.risks, limit)
     tested = rates(~np.isin(codes, pilots))

@@ -9,7 +9,7 @@ from elmband.promise.threshold import Floats, Ints
 
 # One of so many groups is a pilot group.
 ONE_OF = 8
-# Before any group is seen, so many are taken to have told a risk of half of the limit.
+# What training rows tell of risks counts as so many groups.
 PRIOR_GROUPS = 20
 # Rows of a group count as so many independent ones where there are no pilot groups.
 ROWS_OF_A_GROUP = 8
@@ -32,14 +32,15 @@ def pilot_groups(present: Ints) -> Ints:
     return rng.permutation(present)[: len(present) // ONE_OF]
 
 
-def expected_of_pilots(rates: Iterable[Floats], n_pilots: int, limit: float) -> Expected:
+def expected_of_pilots(rates: Iterable[Floats], n_pilots: int, risks: Floats) -> Expected:
     """Return what pilot groups tell, from the rates of those that are there at each threshold.
 
-    One group more that is there, and one that is not, keep shares away from 0 and 1.
+    One group more that is there, and one that is not, keep shares away from 0 and 1. Rates are
+    drawn to the risks of training rows.
     """
     seen = np.array([(len(r), r.sum()) for r in rates])
     n, bad = seen.T
-    return Expected((n + 1) / (n_pilots + 2), (bad + PRIOR_GROUPS * limit / 2) / (n + PRIOR_GROUPS))
+    return Expected((n + 1) / (n_pilots + 2), (bad + PRIOR_GROUPS * risks) / (n + PRIOR_GROUPS))
 
 
 def shares_without(shares: Floats) -> Floats:
