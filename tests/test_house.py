@@ -16,6 +16,7 @@ SOURCE = ROOT / "src" / "elmband"
 # Data walks down this list: a room may use the rooms above it, never one below.
 ROOMS = [
     "loading",
+    "printable",
     "_arrays",
     "frames",
     "files",

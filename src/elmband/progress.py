@@ -6,6 +6,7 @@ from time import monotonic
 from typing import Any, Literal, TypeAlias
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -14,6 +15,8 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+
+from elmband.printable import on_one_line
 
 Verbose: TypeAlias = bool | Literal["auto"]
 
@@ -52,7 +55,10 @@ class Bar:
             self._progress.remove_task(self._task)
         self._pass_begun = monotonic()
         self._task = self._progress.add_task(
-            f"pass {self._number}: {label}", total=n_rows, completed=done, rate=""
+            escape(on_one_line(f"pass {self._number}: {label}")),
+            total=n_rows,
+            completed=done,
+            rate="",
         )
 
     def advance(self, rows: int) -> None:

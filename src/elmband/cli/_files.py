@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from elmband import load
+from elmband.printable import on_one_line
 
 # How the files begin that are not text.
 _BEGINNINGS = {
@@ -109,7 +110,7 @@ def named(path: str) -> str:
 
 def destination(path: str) -> str:
     """Return the name of a file that was written, for people."""
-    return "standard output" if path == STANDARD else path
+    return "standard output" if path == STANDARD else on_one_line(path)
 
 
 def plain(value: Any) -> Any:

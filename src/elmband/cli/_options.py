@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from elmband.cli._files import STANDARD, plain
+from elmband.printable import printable
 
 
 def share(value: Any) -> Any:
@@ -86,7 +87,8 @@ def check_inputs(model: str, data: str) -> None:
 
 def tell(facts: Mapping[str, Any], text: str, *, as_json: bool, outputs: tuple[str, ...]) -> None:
     """Say what was done, to a machine or to people; data on standard output stay alone there."""
-    words = json.dumps(plain(facts)) if as_json else text
+    # JSON has escapes of its own.
+    words = json.dumps(plain(facts)) if as_json else printable(text)
     typer.echo(words, err=STANDARD in outputs)
 
 

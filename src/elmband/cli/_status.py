@@ -15,6 +15,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from elmband.loading import INTERRUPTED, finish
+from elmband.printable import on_one_line, printable
 
 FAILED, UNKEPT, CLOSED = 1, 3, 141
 # By which schedulers end a job, and a terminal that is closed its commands.
@@ -49,10 +50,16 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
 class Commands(TyperGroup):
     """All commands, with ends of their own for what Typer ends in other ways."""
 
+    def make_context(self, *arguments: Any, **others: Any) -> Any:
+        """Read the options before the name of a command."""
+        with _printable_usage():
+            return super().make_context(*arguments, **others)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            found = super().invoke(ctx)
+            with _printable_usage():
+                found = super().invoke(ctx)
             # What is still in memory is written here, where a failure has a status.
             _flush()
         except KeyboardInterrupt as error:
@@ -62,6 +69,20 @@ class Commands(TyperGroup):
             raise typer.Exit(CLOSED) from None
         else:
             return found
+
+
+@contextmanager
+def _printable_usage() -> Iterator[None]:
+    """Write out what a terminal would obey in errors that Typer prints: they quote arguments."""
+    try:
+        yield
+    except Exception as error:
+        said: Any = error
+        if hasattr(said, "format_message"):
+            words = said.format_message
+            # Typer indents the choices of an option by tabs.
+            said.format_message = lambda: printable(words().expandtabs())
+        raise
 
 
 def _let_go() -> None:
@@ -155,4 +176,4 @@ def _print(sentence: str, style: str) -> None:
     # Where nobody listens any more, the status still tells.
     with suppress(OSError):
         console = Console(stderr=True, style=style, soft_wrap=True, highlight=False)
-        console.print(sentence, markup=False)
+        console.print(on_one_line(sentence), markup=False, emoji=False)

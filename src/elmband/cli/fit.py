@@ -43,6 +43,7 @@ from elmband.cli._target import (
     target_facts,
     target_lines,
 )
+from elmband.printable import on_one_line
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
@@ -204,7 +205,7 @@ def fit(
     words = [_words(facts)]
     if isinstance(model, ELMIntervalRegressor):
         facts |= target_facts(model)
-        words += target_lines(model, target)
+        words += target_lines(model, on_one_line(target))
     tell(facts, "\n".join(words), as_json=as_json, outputs=(output,))
 
 
@@ -221,9 +222,9 @@ def _set_target(model: Any, transform: str, ends: str) -> None:
 
 def _words(facts: dict[str, Any]) -> str:
     """Return what was done, for people."""
-    what = facts["target"]
+    what = on_one_line(facts["target"])
     if "classes" in facts:
-        what = f"{facts['target']} ({len(facts['classes'])} classes)"
+        what = f"{what} ({len(facts['classes'])} classes)"
     size = counted(facts["features"], "feature")
     # Workers that read files without a count of their rows keep it to themselves.
     if facts["rows"] is not None:
@@ -233,9 +234,9 @@ def _words(facts: dict[str, Any]) -> str:
     done = f"learned {what} in {facts['seconds']:.1f} s, written to {destination(facts['output'])}"
     lines = [f"{size}: {done}"]
     if facts.get("left_out"):
-        lines.append(f"Columns left out: {', '.join(facts['left_out'])}")
+        lines.append(f"Columns left out: {', '.join(map(on_one_line, facts['left_out']))}")
     if "statement" in facts:
-        lines.append(facts["statement"])
+        lines.append(on_one_line(facts["statement"]))
     return "\n".join(lines)
 
 

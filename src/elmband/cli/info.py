@@ -7,6 +7,7 @@ from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
 from elmband.cli._options import AsJson, Model, counted, tell
 from elmband.cli._target import target_facts
+from elmband.printable import on_one_line
 from elmband.targets import told_range
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
@@ -70,7 +71,7 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
             "new groups"
         )
     if "statement" in facts:
-        lines["statement"] = facts["statement"]
+        lines["statement"] = on_one_line(facts["statement"])
     if "target_range" in facts:
         lines["range"] = f"predictions and bounds stay {told_range((model.target_range_,))}"
     if "target_transform" in facts:
@@ -88,6 +89,6 @@ def _names(facts: dict[str, Any]) -> str:
 
 def _shortened(names: list[Any]) -> str:
     """Return the first names of a list that may be long."""
-    first = ", ".join(map(str, names[:_NAMED]))
+    first = ", ".join(on_one_line(str(name)) for name in names[:_NAMED])
     more = len(names) - _NAMED
     return first if more <= 0 else f"{first} and {more:,} more"

@@ -19,6 +19,7 @@ from elmband.experiments import reproduce as run_all
 from elmband.experiments.clock import Clock, in_words
 from elmband.experiments.write import PAGE
 from elmband.files import identity
+from elmband.printable import on_one_line
 
 EXAMPLE = (
     "Example: [bold]elmband reproduce figures -o paper[/bold]\n\n"
@@ -167,10 +168,11 @@ class _Bar:
         self._clock.reach(self._number, share)
         title = self._experiments[self._number].title
         place = f"{self._number + 1} of {len(self._experiments)}, {title}"
-        text = escape(f"{place}: {words}" if words else place)
+        text = escape(on_one_line(f"{place}: {words}" if words else place))
         self._progress.update(self._task, completed=self._clock.done, description=text)
 
     def end(self, one: Done) -> None:
         """Tell what became of it."""
         words = one.skipped or f"{one.seconds:.1f} s, {', '.join(one.files)}"
-        self._console.print(f"{one.experiment.title}: {words}", markup=False)
+        line = on_one_line(f"{one.experiment.title}: {words}")
+        self._console.print(line, markup=False, emoji=False)

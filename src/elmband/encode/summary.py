@@ -7,11 +7,12 @@ from elmband.encode.state import (
     LevelsColumn,
     TimeColumn,
 )
+from elmband.printable import on_one_line
 
 
 def described(state: EncoderState) -> str:
     """Return one line for each column of the table."""
-    lines = [(column.name, column.kind, _became(column)) for column in state.columns]
+    lines = [(on_one_line(column.name), column.kind, _became(column)) for column in state.columns]
     widths = [max(len(line[k]) for line in lines) for k in (0, 1)]
     n_rows = f"{state.n_rows:,.0f}" if state.n_rows.is_integer() else f"{state.n_rows:,.3f}"
     head = f"{len(state.columns)} columns to {len(state.names)} features, from {n_rows} rows"
