@@ -55,6 +55,15 @@ MinPrecision: TypeAlias = Annotated[
         callback=share,
     ),
 ]
+EscapeFormulas: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Put a ' before text in CSV that a spreadsheet would compute: what begins with =, +, "
+        "-, @, a tab or a line break and is no number. Refused if no output is CSV; Parquet and "
+        "Arrow files hold text as it is.",
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool,
     typer.Option(

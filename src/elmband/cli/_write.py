@@ -39,39 +39,55 @@ def _with_ending(path: str, endings: Iterable[str]) -> str:
     return path
 
 
+def check_escaping(paths: Sequence[str]) -> None:
+    """Refuse ``--escape-formulas`` where no output is CSV."""
+    if not any(path == STANDARD or format_of(path) == "csv" for path in paths):
+        raise typer.BadParameter(
+            f"--escape-formulas is for CSV, which {' and '.join(paths)} will not be: leave it out, "
+            "or name an output as in -o result.csv."
+        )
+
+
 @contextmanager
-def table_writer(path: str) -> Iterator[Callable[[Any], None]]:
+def table_writer(path: str, *, escape_formulas: bool = False) -> Iterator[Callable[[Any], None]]:
     """Open a file for Arrow tables, which appears once all are written; ``-`` takes CSV at once."""
-    with table_writers([path]) as (write,):
+    with table_writers([path], escape_formulas=escape_formulas) as (write,):
         yield write
 
 
 @contextmanager
-def table_writers(paths: Sequence[str]) -> Iterator[list[Callable[[Any], None]]]:
+def table_writers(
+    paths: Sequence[str], *, escape_formulas: bool = False
+) -> Iterator[list[Callable[[Any], None]]]:
     """Open several files, which are one result: they appear together once all are written."""
+    csv = partial(CsvWriter, escape_formulas=escape_formulas)
     files = [Path(path) for path in paths if path != STANDARD]
     with appearing_together(files) as temporary, ExitStack() as stack:
         places = iter(temporary)
         yield [
-            stack.enter_context(_printing() if path == STANDARD else _filing(path, next(places)))
+            stack.enter_context(
+                _printing(csv) if path == STANDARD else _filing(path, next(places), csv)
+            )
             for path in paths
         ]
 
 
 @contextmanager
-def _printing() -> Iterator[Callable[[Any], None]]:
+def _printing(csv: Callable[..., CsvWriter]) -> Iterator[Callable[[Any], None]]:
     """Give the way to write to standard output."""
     with naming_output():
-        file = _TableFile(".csv", stream=standard_output())
+        file = _TableFile(".csv", csv, stream=standard_output())
     with _written(file, naming_output) as write:
         yield write
     with naming_output():
         standard_output().flush()
 
 
-def _filing(path: str, temporary: Path) -> AbstractContextManager[Callable[[Any], None]]:
+def _filing(
+    path: str, temporary: Path, csv: Callable[..., CsvWriter]
+) -> AbstractContextManager[Callable[[Any], None]]:
     """Give the way to write to a file under another name than `path`."""
-    return _written(_TableFile(path.lower(), temporary), partial(naming, Path(path)))
+    return _written(_TableFile(path.lower(), csv, temporary), partial(naming, Path(path)))
 
 
 @contextmanager
@@ -96,10 +112,20 @@ def _written(
 
 
 class _TableFile:
-    """A file being written, made with the first table: its columns are those of the file."""
+    """A file being written, made with the first table: its columns are those of the file.
 
-    def __init__(self, name: str, path: Path | None = None, *, stream: Any = None) -> None:
-        self._name, self._path, self._stream = name, path, stream
+    `csv` makes the writer of a CSV file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        csv: Callable[..., CsvWriter],
+        path: Path | None = None,
+        *,
+        stream: Any = None,
+    ) -> None:
+        self._name, self._csv, self._path, self._stream = name, csv, path, stream
         self._writer: Any = None
 
     def write(self, table: Any) -> None:
@@ -121,7 +147,7 @@ class _TableFile:
             opened = gzip.open if self._name.endswith(".gz") else open
             self._stream = opened(self._path, "wb")
         if format_of(self._name) == "csv":
-            self._writer = CsvWriter(self._stream, schema)
+            self._writer = self._csv(self._stream, schema)
         else:
             self._writer = pa.ipc.new_file(self._stream, schema)
 

@@ -11,11 +11,19 @@ from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, wo
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import answers, features_of, predicted, told_of, without_names
 from elmband.cli._novelty import facts_of, novelty, tell_novelty
-from elmband.cli._options import AsJson, Levels, Model, check_inputs, counted, tell
+from elmband.cli._options import (
+    AsJson,
+    EscapeFormulas,
+    Levels,
+    Model,
+    check_inputs,
+    counted,
+    tell,
+)
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
-from elmband.cli._write import check_ending, check_ending_for, table_writer
+from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
 from elmband.cluster import Answers
 from elmband.encode.novelty import Novelty
 
@@ -46,6 +54,7 @@ def predict(
         list[str] | None, typer.Option(help="Column to copy beside predictions; may be repeated.")
     ] = None,
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns.")] = False,
+    escape_formulas: EscapeFormulas = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -66,11 +75,15 @@ def predict(
         check_spread(data, scheduler, (output,))
     else:
         check_ending_for(output, data)
+    if escape_formulas:
+        check_escaping([output])
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
         kept = None if keep_all else keep or []
-        make = _from_table if is_table(path) else _from_numbers
+        table = partial(_from_table, escape_formulas=escape_formulas)
+        # Files of numbers have no text: names of their columns begin with words of ours.
+        make = table if is_table(path) else _from_numbers
         found = make(fitted, path, output, level or [0.95], kept, client)
     facts = {
         "output": output,
@@ -86,7 +99,14 @@ def predict(
 
 
 def _from_table(
-    model: Any, path: str, output: str, levels: list[float], keep: list[str] | None, client: Any
+    model: Any,
+    path: str,
+    output: str,
+    levels: list[float],
+    keep: list[str] | None,
+    client: Any,
+    *,
+    escape_formulas: bool,
 ) -> Novelty:
     """Predict rows whose columns have names."""
     check_ending(output)
@@ -95,7 +115,7 @@ def _from_table(
         sums: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
         return sums
     met: Novelty | None = None
-    with table_writer(output) as write:
+    with table_writer(output, escape_formulas=escape_formulas) as write:
         for rows, _, columns in answers(model, path, levels, keep, (output,)):
             write(with_columns(rows.copied, columns, keep))
             found = novelty(model, rows.seen)

@@ -15,6 +15,7 @@ from elmband.cli._model import answers, features_of, predicted, told_of, without
 from elmband.cli._options import (
     AsJson,
     Coverage,
+    EscapeFormulas,
     MaxError,
     MaxFpr,
     MinPrecision,
@@ -29,7 +30,7 @@ from elmband.cli._options import (
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import TableRows, is_table, with_columns
-from elmband.cli._write import check_ending, table_writers
+from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.cluster import Answers
 from elmband.engine import reduced
 
@@ -79,6 +80,7 @@ def triage(
     max_error: MaxError = None,
     max_fpr: MaxFpr = None,
     min_precision: MinPrecision = None,
+    escape_formulas: EscapeFormulas = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -94,6 +96,8 @@ def triage(
     check_outputs([output, review], [model, data], folders=spread)
     if spread:
         check_spread(data, scheduler, (output, review))
+    if escape_formulas:
+        check_escaping([output, review])
     asked = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
@@ -105,7 +109,7 @@ def triage(
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
         asked_of, outputs = _Question(fitted, max_width, level), (output, review)
         if client is None:
-            found = _split(asked_of, path, outputs)
+            found = _split(asked_of, path, outputs, escape_formulas=escape_formulas)
         else:
             found = spread_answers(client, fitted, path, None, asked_of.answered, outputs).sums
     counts = dict(zip(found.labels.tolist(), map(int, found.counts), strict=True))
@@ -176,10 +180,12 @@ class _Question(NamedTuple):
         return self.decided(rows, X, columns)
 
 
-def _split(asked: _Question, path: str, outputs: tuple[str, str]) -> LabelCounts:
+def _split(
+    asked: _Question, path: str, outputs: tuple[str, str], *, escape_formulas: bool
+) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []
-    with table_writers(outputs) as writers:
+    with table_writers(outputs, escape_formulas=escape_formulas) as writers:
         for rows in answers(asked.model, path, [asked.level], None, outputs):
             tables, found = asked.decided(*rows)
             for write, table in zip(writers, tables, strict=True):
