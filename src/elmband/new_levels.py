@@ -56,7 +56,7 @@ class NewLevels:
         cls, pool: Pool, mean_of: MeanOf, blocks: Sequence[tuple[int, int]] | None
     ) -> Self | None:
         """Learn from sampled rows and a fitted mean; look for `blocks` where none are given."""
-        found = one_hot_blocks(_all_inputs(pool)) if blocks is None else [Block(*b) for b in blocks]
+        found = _found(pool) if blocks is None else [Block(*b) for b in blocks]
         spreads = [(block, _spread(pool, mean_of, block)) for block in found]
         known = [(block, spread) for block, spread in spreads if spread is not None]
         if not known:
@@ -124,9 +124,18 @@ def _past_zeros(X: Array, binary: list[bool], stop: int) -> int:
     return stop
 
 
-def _all_inputs(pool: Pool) -> Array:
-    """Return the inputs of all rows where they are in memory, else those of the sample."""
-    return pool.rows.X if isinstance(pool.rows, ArrayRows) else pool.distinct.rows.X
+def _found(pool: Pool) -> list[Block]:
+    """Find blocks in the sample, and leave out those that other rows in memory contradict."""
+    blocks = one_hot_blocks(pool.distinct.rows.X)
+    if not isinstance(pool.rows, ArrayRows):
+        return blocks
+    X = pool.rows.X
+    return [block for block in blocks if _is_one_hot(X[:, block.start : block.stop])]
+
+
+def _is_one_hot(X: Array) -> bool:
+    xp = namespace(X)
+    return bool(xp.all((X == 0) | (X == 1))) and bool(xp.all(xp.sum(X, axis=1) == 1))
 
 
 def _spread(pool: Pool, mean_of: MeanOf, block: Block) -> Floats | None:
