@@ -162,3 +162,16 @@ def test_any_array_library_will_do(xp):
     rows = xp.asarray([[9.0, 1.0, 0.0], [9.0, 0.5, 0.5], [9.0, 0.0, 0.0], [9.0, 1e300, 1.0]])
     found = to_numpy(levels.of_rows(rows))
     np.testing.assert_allclose(found, [[0, 0], [4, 9], [4, 9], [4, 9]])
+
+
+def test_a_level_without_rows_is_new_though_it_has_a_column():
+    """As `pd.get_dummies` makes it before rows are split."""
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 4, N)
+    X = np.column_stack([rng.normal(size=N), np.eye(5)[town]])
+    y = X[:, 0] + 4.0 * town + 0.5 * rng.normal(size=N)
+    model = ELMIntervalRegressor(MIX, random_state=0).fit(X, y)
+    known, blank, fifth = np.eye(6)[1:2], np.zeros((1, 6)), np.eye(6)[5:6]
+    widths = [np.ptp(model.predict_interval(row, 0.9)) for row in (known, blank, fifth)]
+    assert widths[1] > 5 * widths[0]
+    assert widths[2] > 5 * widths[0]

@@ -40,7 +40,7 @@ class NewLevels:
     Attributes
     ----------
     marks : array (d, c)
-        1 where a column is one of the marks of a block, else 0.
+        1 where a column is the mark of a level of a block that some row has, else 0.
     mixed : array (c,)
         1 - Σ p² for each block, with the shares p of its levels.
     deviation : array (c, m)
@@ -64,7 +64,8 @@ class NewLevels:
         shares = to_numpy(double(pool.inputs.mean))
         marks = np.zeros((len(shares), len(known)))
         for c, (block, _) in enumerate(known):
-            marks[block.start : block.stop, c] = 1.0
+            # A level without any row is as new as one without a column.
+            marks[block.start : block.stop, c] = shares[block.start : block.stop] > 0
         mixed = 1 - (shares**2) @ marks
         return cls(marks, mixed, np.sqrt([spread for _, spread in known]))
 
@@ -91,37 +92,22 @@ def one_hot_blocks(X: Array) -> list[Block]:
     [Block(start=1, stop=3), Block(start=3, stop=5)]
     """
     xp = namespace(X)
-    binary = to_numpy(xp.all((X == 0) | (X == 1), axis=0)).tolist()
+    n = X.shape[0]
+    binary = to_numpy(xp.all((X == 0) | (X == 1), axis=0))
+    ones = to_numpy(xp.sum(xp.astype(X != 0, xp.int64), axis=0))
+    # The marks of a block are as many as rows. No run with another column has just so many.
+    ends = np.concatenate([[0], np.cumsum(np.where(binary, ones, n + 1))])
     blocks, start = [], 0
-    while start < len(binary):
-        stop = _end(X, binary, start)
-        if stop is not None:
+    while start < len(ones):
+        stop = int(np.searchsorted(ends, ends[start] + n))
+        whole = stop < len(ends) and ends[stop] == ends[start] + n and stop > start + 1
+        if whole and _is_one_hot(X[:, start:stop]):
+            stop = int(np.searchsorted(ends, ends[stop], side="right")) - 1
             blocks.append(Block(start, stop))
-        start = start + 1 if stop is None else stop
+            start = stop
+        else:
+            start += 1
     return blocks
-
-
-def _end(X: Array, binary: list[bool], start: int) -> int | None:
-    """Return where the block that begins at a column ends, None where there is none."""
-    xp = namespace(X)
-    total: Array = xp.zeros_like(X[:, 0])
-    for stop in range(start, len(binary)):
-        if not binary[stop]:
-            return None
-        total = total + X[:, stop]
-        if bool(xp.any(total > 1)):
-            return None
-        if bool(xp.all(total == 1)):
-            # One column alone is a constant.
-            return _past_zeros(X, binary, stop + 1) if stop > start else None
-    return None
-
-
-def _past_zeros(X: Array, binary: list[bool], stop: int) -> int:
-    xp = namespace(X)
-    while stop < len(binary) and binary[stop] and not bool(xp.any(X[:, stop] == 1)):
-        stop += 1
-    return stop
 
 
 def _found(pool: Pool) -> list[Block]:

@@ -176,6 +176,7 @@ def test_with_groups_the_promise_is_for_the_average_group(labels):
             {"groups": np.array([None, "a", "b"] * 500, dtype=object)},
             "groups holds missing labels or mixes types",
         ),
+        ({"groups": np.r_[np.nan, np.arange(1499.0)]}, "groups holds missing labels"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(options, sentence):

@@ -25,7 +25,7 @@ from elmband.estimators._scans import (
     refuse_beside_scan,
 )
 from elmband.estimators._thresholds import Known, Thresholds
-from elmband.estimators._validate import check_chunk_size, check_levels
+from elmband.estimators._validate import check_chunk_size, check_levels, labels_of_rows
 from elmband.moments import Chunk
 from elmband.promise import Threshold
 from elmband.rows import DEFAULT_CHUNK_SIZE, chunk_slices
@@ -139,7 +139,8 @@ class Promising(Abstaining):
         weights = s if np.any(s != s[:1]) else None
         if not np.any(s > 0):
             raise ValueError("There are no rows with a weight above zero to promise anything by.")
-        return Known(score, called, true, weights, _labels_of_groups(groups, len(score)))
+        labels = None if groups is None else labels_of_rows(groups, len(score))
+        return Known(score, called, true, weights, labels)
 
     def _judged_weighted(self, rows: Chunk) -> tuple[Any, Any, Any, Any]:
         found = self._judged(rows)
@@ -194,18 +195,3 @@ class Promising(Abstaining):
         if y is None:
             raise ValueError("y is needed: the labels of the rows.")
         return super()._known(y)
-
-
-def _labels_of_groups(groups: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
-    """Return one label of a group for each row, or None."""
-    if groups is None:
-        return None
-    labels = np.asarray(to_numpy(groups))
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"groups must have one label for each of the {n_rows} rows; its shape is "
-            f"{labels.shape}."
-        )
-    if labels.dtype == np.object_ and len({type(label) for label in labels.tolist()}) > 1:
-        raise ValueError("groups holds missing labels or mixes types; convert them.")
-    return labels
