@@ -111,3 +111,10 @@ def test_lines_are_read_back_as_they_were(rows):
     CsvWriter(stream, table.schema).write(table)
     read = list(csv.reader(io.StringIO(stream.getvalue().decode(), newline="")))
     assert read == [names, *map(list, rows)]
+
+
+def test_a_column_named_twice_is_copied_once(strange):
+    run("predict", "m.safetensors", "t.csv", "--keep", "bmi", "--keep", "bmi", "-o", "twice.csv",
+        cwd=strange)  # fmt: skip
+    header = (strange / "twice.csv").read_text().splitlines()[0]
+    assert header.split(",")[:2] == ["bmi", "mean"]

@@ -80,7 +80,7 @@ def predict(
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
-        kept = None if keep_all else keep or []
+        kept = None if keep_all else list(dict.fromkeys(keep or []))
         table = partial(_from_table, escape_formulas=escape_formulas)
         # Files of numbers have no text: names of their columns begin with words of ours.
         make = table if is_table(path) else _from_numbers
