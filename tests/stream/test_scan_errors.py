@@ -353,8 +353,8 @@ class TestFingerprint:
     ("content", "words"),
     [
         (b"", "it is empty"),
-        (b"a,y\n1,2\n" + b"x" * 3_000_000 + b",3\n", "line is longer than 1 MB"),
-        (b"a," + b"y" * 3_000_000 + b"\n1,2\n", "line is longer than 1 MB"),
+        (b"a,y\n1,2\n" + b"x" * 3_000_000 + b",3\n", ".*line is longer than 1 MB"),
+        (b"a," + b"y" * 3_000_000 + b"\n1,2\n", ".*line is longer than 1 MB"),
         (b'a,y\n1,"2\n' + b"3,4\n" * 600_000, "a line .* a quote may have been left open"),
         (b"a,y\n1,2\n2\n", r"line 3 has another number of cells \(1\) than the first \(2\)"),
     ],
