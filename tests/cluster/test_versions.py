@@ -42,6 +42,8 @@ def on_workers(client, monkeypatch, never_fetched):  # noqa: ARG001 - so that ro
     monkeypatch.setattr(versions, "_checked", WeakKeyDictionary())
 
     def change(module, name, value):
+        # Before it is told a version that other libraries refuse to be loaded with.
+        importlib.import_module("elmband.cluster.versions")
         module = importlib.import_module(module)
         changed = sys.__dict__.setdefault("_changed", [])
         changed.append((module, name, getattr(module, name)))
