@@ -5,7 +5,7 @@ replacement as often as is told, each draw makes a promise or is refused, and th
 the risk at the threshold exactly. With a confidence of 90 % a tenth of the draws may break theirs.
 
 "At best" is how often a test of one threshold alone would promise the limit, if the best one were
-known beforehand and nothing had to be spent on finding it. No valid procedure does much better.
+known beforehand and nothing had to be spent on finding it. Every third threshold is tried for it.
 
 Photos are divided once. Constants of the tests were chosen on photos that train the models here;
 `--half` tells which of the others are drawn from.

@@ -90,7 +90,7 @@ def test_the_library_changes_nothing(xp, y, options):
     model = ELMClassifier(alpha=0.5, random_state=0, **options)
     model.fit(X, y)
     # Weights of a stack amplify the last digits, which libraries and processors round differently:
-    # margins by 2e-5 with kernels of BLAS for three kinds of processors.
+    # margins by 2e-5 with kernels of BLAS for two other kinds of processors.
     tolerance = {"rtol": 1e-6, "atol": 1e-9} if options else {"rtol": 0, "atol": 1e-4}
     methods = ("decision_function", "predict", "predict_proba")
     expected = {method: getattr(model, method)(NEW) for method in methods}
