@@ -36,8 +36,10 @@ def test_a_call_that_fails_is_told_in_a_sentence_and_loses_nothing(trials, case)
         for call in every_call(trials, case)
     }
     assert {call: f for call, f in found.items() if f.outcome not in {"refused", "right"}} == {}
-    # A failure that is not noticed would be right by luck: nearly all must be.
-    assert sum(f.outcome == "refused" for f in found.values()) >= 0.75 * len(found)
+    # A file without a name that cannot be made is made with one, and a folder that cannot be synced
+    # is left to the system; all others must be noticed, or they would be right by luck.
+    tolerated = 4
+    assert sum(f.outcome == "refused" for f in found.values()) >= len(found) - tolerated
 
 
 @pytest.mark.parametrize(
