@@ -33,20 +33,6 @@ class UnkeptError(ValueError):
     """What was asked for is possible, but not with these data."""
 
 
-class EndedError(KeyboardInterrupt):
-    """A signal asks the command to end: it does so as if it had been interrupted."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.status = 128 + number
-
-
-def _end(number: int, _: FrameType | None) -> NoReturn:
-    # Who asks twice does not want to wait for files to be put in order.
-    signal.signal(number, signal.SIG_DFL)
-    raise EndedError(number)
-
-
 class Commands(TyperGroup):
     """All commands, with ends of their own for what Typer ends in other ways."""
 
@@ -100,51 +86,72 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
-class _Interrupts:
-    """Ctrl-C as Python has it, remembered: modules interrupted in their import raise other errors.
+class EndedError(KeyboardInterrupt):
+    """A signal asks the command to end: it does so as if it had been interrupted."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
+
+
+class _Signals:
+    """Signals that ask the command to end, remembered: others turn them into ends of their own.
+
+    Modules that are interrupted in their import raise other errors, and Typer ends with the status
+    of Ctrl-C where options are being read.
 
     Attributes
     ----------
-    met : bool
-        Whether there was one.
+    status : int or None
+        The status to end with, None where there was no signal.
     """
 
-    met = False
+    status: int | None = None
 
     def begin(self) -> None:
         """Take over from what ends the command while it is loaded."""
-        finish()
         main = current_thread() is main_thread()
+        for number in _ENDINGS if main else ():
+            # What is ignored stays ignored, as under nohup.
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, self._end)
+        finish()
         if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self)
+            signal.signal(signal.SIGINT, self._interrupt)
 
-    def __call__(self, number: int, frame: FrameType | None) -> NoReturn:
-        self.met = True
+    def _end(self, number: int, _: FrameType | None) -> NoReturn:
+        # Who asks twice does not want to wait for files to be put in order.
+        signal.signal(number, signal.SIG_DFL)
+        self.status = 128 + number
+        raise EndedError(self.status)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
+        self.status = INTERRUPTED
         signal.default_int_handler(number, frame)
 
 
 @contextmanager
 def ending() -> Iterator[None]:
     """Turn expected failures into a sentence and a status, and warnings into notes."""
-    interrupts = _Interrupts()
+    signals = _Signals()
     warnings.filterwarnings("ignore", category=RuntimeWarning)
     warnings.showwarning = _note  # type: ignore[assignment]
-    for number in _ENDINGS if current_thread() is main_thread() else ():
-        # What is ignored stays ignored, as under nohup.
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _end)
     try:
-        # Only from here on is Ctrl-C caught.
-        interrupts.begin()
+        # Only from here on are signals caught.
+        signals.begin()
         yield
     except KeyboardInterrupt as error:
         sys.exit(getattr(error, "status", INTERRUPTED))
+    except SystemExit as error:
+        if error.code == INTERRUPTED and signals.status is not None:
+            sys.exit(signals.status)
+        raise
     except UnkeptError as error:
         _complain(str(error))
         sys.exit(UNKEPT)
     except (ImportError, OSError, ValueError) as error:
-        if interrupts.met:
-            sys.exit(INTERRUPTED)
+        if signals.status is not None:
+            sys.exit(signals.status)
         _complain(_sentence(error))
         _let_go()
         sys.exit(FAILED)
