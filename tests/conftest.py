@@ -9,16 +9,20 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import functools
+import gc
 import importlib.util
+import sys
 from pathlib import Path
 
 import array_api_compat.numpy
 import array_api_strict
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-# Modules of this name are told apart by pytest, but not by its doctests.
-collect_ignore_glob = ["*conftest.py"]
+# Every worker would compile all tests anew, in ten seconds, and every command all of elmband.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("house", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("house")
@@ -27,8 +31,8 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_JAX = importlib.util.find_spec("jax") is not None
 # By the name of the mark.
 ENGINES = {"ray": ("ray", "Ray"), "spark": ("pyspark", "Spark")}
-# JAX compiles for every shape anew, seconds each time: in the inner loop it runs in these only.
-QUICK_ON_JAX = {"test_classes.py", "test_metrics_selective_inputs.py"}
+# JAX compiles for every shape anew, seconds each time: in the inner loop it runs here only.
+QUICK_ON_JAX = {"test_classes.py"}
 # Workers take seconds to start, and figures of the paper to compute.
 SLOW_FIXTURES = {"client", "cluster", "executor", "paper"}
 
@@ -46,16 +50,52 @@ def pytest_addoption(parser):
         metavar="MARK",
         help="fail unless tests with this mark ran and none of them was skipped",
     )
+    parser.addoption(
+        "--long", action="store_true", help="run tests marked long as well, which repeat others"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    # Examples stand in src: looking for some in all tests takes seconds, and finds none.
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # Nearly all that is made here lives until the end: there is no garbage to look for in it.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def is_slow(item):
+    if item.get_closest_marker("long"):
+        return True
     on_jax = item.get_closest_marker("jax") and item.path.name not in QUICK_ON_JAX
     return on_jax or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ()))
 
 
+def leave_out_long(config, items):
+    on_jax = set()
+    for item in items:
+        if item.get_closest_marker("one_on_jax") and item.get_closest_marker("jax"):
+            if (item.path, item.originalname) in on_jax:
+                item.add_marker(pytest.mark.long)
+            on_jax.add((item.path, item.originalname))
+    if not config.getoption("--long"):
+        left = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
 # Before pytest deselects by marks.
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    leave_out_long(config, items)
     begun = set()
     for item in items:
         function = (item.path, item.originalname) if item.get_closest_marker("one_quick") else None

@@ -119,6 +119,7 @@ print(queue.get())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only some systems fork")
 def test_a_forked_process_begins_without_the_limit_of_others():
     # In an interpreter of its own: other tests leave threads behind, and JAX objects to forks.

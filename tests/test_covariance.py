@@ -49,6 +49,7 @@ def test_it_equals_the_published_equations(gamma, n):
     np.testing.assert_allclose(covariance(H[:n], Y[:n], gamma)[0], expected, rtol=1e-8, atol=atol)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 250))
 def test_chunk_size_does_not_matter(chunk_size):
     np.testing.assert_allclose(

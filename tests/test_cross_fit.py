@@ -23,6 +23,7 @@ def scores(model):
     return model.calibration_.outputs[0].both
 
 
+@pytest.mark.slow
 def test_every_row_is_held_out_from_a_fit_of_its_own():
     """Twenty rows are held out one by one: the oracle is a fit without the row."""
     found = []

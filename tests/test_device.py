@@ -194,6 +194,7 @@ def test_chunks_of_a_scan_cross_the_wire_once():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", DEVICES)
 def test_memory_that_a_function_uses_again_is_read_in_time(where):
     X = np.random.default_rng(0).standard_normal((200_000, 24)).astype(np.float32)

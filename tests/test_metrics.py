@@ -517,6 +517,7 @@ def test_a_pipeline_is_scored_by_its_last_step(sample):
     assert scorer(pipeline, X, y) == scorer(Band().fit(X, y), X, y)
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search_finds_the_noise_of_the_data(sample, n_jobs):
     grid = {"band__std": [0.3, 1.0, 3.0, 9.0]}

@@ -350,6 +350,7 @@ def test_the_kinds_in_files_have_names_of_their_own():
     assert len({kind.__name__ for kind in kinds}) == len(kinds)
 
 
+@pytest.mark.slow
 def test_loading_does_not_depend_on_the_file_any_more(tmp_path):
     path = zoo.fitted("layer").save(tmp_path / "model")
     model = load(path)

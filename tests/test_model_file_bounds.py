@@ -52,6 +52,7 @@ def test_keys_that_collide_are_refused_at_once(originals, kind, tmp_path):
     assert "collide" in said or kind == "floats"
 
 
+@pytest.mark.slow
 def test_keys_that_people_have_are_no_trouble():
     pairs = [[k, 1] for k in (-2, -1, 0, 1, "a", 2**61 - 1)]
     made = Unpacker({}, []).value({"dict": pairs})

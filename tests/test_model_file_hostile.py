@@ -74,6 +74,7 @@ def test_every_byte_counts(tiny, tmp_path):
     assert found > 0.9 * len(content)
 
 
+@pytest.mark.slow
 def test_a_thousand_random_changes_of_many_bytes(tiny, tmp_path):
     content, expected = tiny
     path = tmp_path / "model"
@@ -437,6 +438,7 @@ def test_too_much_text_is_not_read(originals, tmp_path):
     assert "too long" in str(caught.value.__cause__)
 
 
+@pytest.mark.slow
 def test_many_small_arrays_are_no_trouble(originals, tmp_path):
     header, arrays = originals("layer")
     arrays |= {f"x{k}": np.zeros(1) for k in range(20_000)}

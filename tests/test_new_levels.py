@@ -128,6 +128,7 @@ def test_files_and_scans_say_the_same(tmp_path, encoder):
     )
 
 
+@pytest.mark.slow
 def test_groups_that_are_the_levels_have_widened_intervals_already(encoder):
     """Multipliers of levels left out know what a new one does: it would count twice."""
     X, towns = encoder.transform(TABLE), TABLE["town"].to_numpy()

@@ -98,6 +98,7 @@ def test_a_row_that_alone_determines_a_neuron_has_a_bounded_leverage():
     assert rest[0, 0] == pytest.approx(1 / (1 + 1e16), rel=1e-3)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 70))
 def test_chunk_size_does_not_matter(chunk_size):
     whole, chunked = (solve(H_ALL, Y_ALL, "loo", chunk_size=n) for n in (60, chunk_size))

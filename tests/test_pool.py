@@ -64,7 +64,7 @@ def chosen_rows(pool, size):
     return {tuple(row) for row in sample.rows.X}, sample
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [None, LABELS], ids=["single rows", "groups"])
 @given(st.permutations(range(N)), st.integers(1, N + 10))
 def test_judged_rows_depend_on_the_rows_and_not_on_their_order(labels, order, size):
@@ -76,6 +76,7 @@ def test_judged_rows_depend_on_the_rows_and_not_on_their_order(labels, order, si
     assert len(one) == min(size, N) if labels is None else len(one) >= min(size, N)
 
 
+@pytest.mark.slow
 @given(st.integers(1, N))
 def test_judged_groups_are_whole_and_lie_in_one_fold(size):
     _, sample = chosen_rows(pool_of(X, Y, labels=LABELS), size)

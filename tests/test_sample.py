@@ -8,6 +8,7 @@ from elmband.sample import sample_rows
 ROWS = np.random.default_rng(0).standard_normal((500, 3))
 
 
+@pytest.mark.slow
 @given(st.permutations(range(500)), st.integers(1, 499))
 def test_order_and_chunks_do_not_matter(order, cut):
     shuffled = ROWS[list(order)]
@@ -38,6 +39,7 @@ def test_fewer_rows_than_asked_for_gives_them_all():
     assert len(sample_rows(ROWS[:5], 20, seed=7).rows) == 5
 
 
+@pytest.mark.slow
 def test_the_sample_is_uniform_over_distinct_rows():
     # 2,000 samples of 20 from 500: each row is expected 80 times, with a deviation below 9.
     line = np.arange(500.0)[:, None]

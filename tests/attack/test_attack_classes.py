@@ -88,7 +88,7 @@ def _check_answers(name, seeds, factor=1.0):
     assert few or wrong / answered < ASKED + factor * tolerance
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_answers_of_a_few_draws_are_about_as_right_as_asked_for(name):
     _check_answers(name, range(FEW), 2.0)

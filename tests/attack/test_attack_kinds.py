@@ -6,7 +6,11 @@ from attacked import judged
 from kinds import KINDS
 
 # By the number of training rows: the fewer, the more draws vary.
-SEEDS = {300: 16, 100: 40, 30: 60}
+SEEDS = {300: 6, 100: 12, 30: 18}
+MANY_SEEDS = {300: 16, 100: 40, 30: 60}
+# Bands are for many draws. One fit varies by 2, 3 and 6 points, so the standard errors of fewer are
+# larger by 0.3, 0.4 and 0.7 points: twice that is allowed for.
+SPREAD = {300: 0.007, 100: 0.008, 30: 0.013}
 FEW = 3
 QUICK = [
     "cauchy inputs",
@@ -82,15 +86,27 @@ def test_a_few_draws_are_covered_about_as_they_should(name):
     assert coverage_complaints(kind, found, SLACK[kind.n]) + bound_complaints(kind, found) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS)
-def test_draws_are_covered_as_they_should_on_average(name):
-    """The standard error of the mean is 0.5 points with 300 rows, 1 to 2 with fewer."""
+def all_complaints(name, seeds, slack=0.0):
+    """Return in sentences what is wrong with as many draws of a kind."""
     kind = KINDS[name]
-    found = [judged(kind, seed) for seed in range(100, 100 + SEEDS[kind.n])]
-    complaints = coverage_complaints(kind, found) + worst_complaints(kind, found)
+    found = [judged(kind, seed) for seed in range(100, 100 + seeds)]
+    complaints = coverage_complaints(kind, found, slack) + worst_complaints(kind, found)
     complaints += bound_complaints(kind, found)
     score, limit = np.mean([f.relative_score for f in found]), LESS_USEFUL.get(name, USEFUL)
     if not score <= limit:
         complaints.append(f"one interval for all rows is better: {score:.2f} is over {limit}")
-    assert complaints == []
+    return complaints
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_draws_are_covered_as_they_should_on_average(name):
+    n = KINDS[name].n
+    assert all_complaints(name, SEEDS[n], SPREAD[n]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", KINDS)
+def test_many_draws_are_covered_as_they_should_on_average(name):
+    """The standard error of the mean is 0.5 points with 300 rows, 1 to 2 with fewer."""
+    assert all_complaints(name, MANY_SEEDS[KINDS[name].n]) == []

@@ -27,7 +27,7 @@ def assert_close(actual, expected):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=atol)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_intervals_follow_targets(expected, scale):
     assert_close(_model().fit(X, scale * Y).predict_interval(NEW, 0.9) / scale, expected)

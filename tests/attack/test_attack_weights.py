@@ -22,7 +22,7 @@ def _fitted(seed, X, y, **rows):
     return ELMIntervalRegressor(random_state=seed).fit(X, y, **rows)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1e-12, 1e-3, 0.1, 1.1, 7.0, 1e3, 1e12])
 def test_a_weight_for_all_rows_changes_nothing(weight):
     """Bounds agree to a thousandth of a width: choices of strengths see rounding."""

@@ -113,6 +113,7 @@ def test_lines_are_read_back_as_they_were(rows):
     assert read == [names, *map(list, rows)]
 
 
+@pytest.mark.slow
 def test_a_column_named_twice_is_copied_once(strange):
     run("predict", "m.safetensors", "t.csv", "--keep", "bmi", "--keep", "bmi", "-o", "twice.csv",
         cwd=strange)  # fmt: skip

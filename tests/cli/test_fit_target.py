@@ -61,6 +61,7 @@ def test_what_is_no_scale_or_range_is_told_before_any_work(options, sentence):
         command("fit", "t.csv", "-t", "change", "-o", "m.st", *options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["price", "kind"])
 def test_rows_of_weight_zero_need_no_target(here, target):
     """Before, they were refused for it: zero equals dropping the row."""

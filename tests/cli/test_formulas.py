@@ -92,6 +92,7 @@ def escaped(cell):
     return f"'{cell}" if cell in {*FORMULAS, "=name", "@x", "=class", "=yes"} else cell
 
 
+@pytest.mark.slow
 def test_copies_differ_from_the_table_by_the_marks_alone(where, tmp_path):
     given_rows = rows_of(where / "t.csv")
     command = ("predict", where / "m.st", where / "t.csv", "--keep-all")

@@ -33,6 +33,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.one_quick
 @pytest.mark.parametrize("model", ["encoded", "plain"])
 @pytest.mark.parametrize("command", ["predict", "triage"])
 def test_an_infinite_value_is_told_of_with_its_place(here, command, model):

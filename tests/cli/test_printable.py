@@ -80,6 +80,7 @@ def assert_harmless(texts):
         assert OBEYED.findall(text) == []
 
 
+@pytest.mark.slow
 def test_fit_names_the_target_and_what_it_left_out(where):
     assert_harmless(where[1])
     learned, left_out = where[1][0].splitlines()[:2]

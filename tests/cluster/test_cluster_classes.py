@@ -39,7 +39,7 @@ def lazy(*arrays):
     return [da.from_array(a, chunks=(700, *a.shape[1:])) for a in arrays]
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.usefixtures("never_fetched")
 def test_classes_of_any_kind_are_found_where_they_are(rows, model, kind, tmp_path):

@@ -138,6 +138,7 @@ def test_workers_need_files_to_read_and_a_folder_to_write(table, model, run):
     assert "cannot read standard input" in run("predict", model, "-", *elsewhere, code=1)
 
 
+@pytest.mark.slow
 def test_what_becomes_of_workers_is_said_in_one_sentence(monkeypatch):
     monkeypatch.setattr(_cluster, "_PATIENCE", 0.5)
     with (

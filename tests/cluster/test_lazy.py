@@ -131,6 +131,7 @@ def test_answers_of_several_parts_to_a_frame_are_a_table(rows, published, tmp_pa
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.set_index")
 def test_labels_that_are_objects_are_text_in_a_table(rows, tmp_path):
     X, _ = rows

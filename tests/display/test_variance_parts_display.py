@@ -166,6 +166,7 @@ def test_given_axes_are_used_and_plot_can_be_repeated():
     assert display.ax_.get_legend() is None
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-5, 5) | st.floats(-1e3, 1e3), min_size=1, max_size=60),
     st.none() | st.integers(1, 70),

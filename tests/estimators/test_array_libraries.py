@@ -14,6 +14,7 @@ GRID = np.linspace(-3.5, 3.5, 40)[:, None]
 MIX = {"linear": 1, "tanh": 8, "sigmoid": 4, "relu": 4, "rbf_l1": 4, "rbf_l2": 4, "rbf_linf": 4}
 
 
+@pytest.mark.one_on_jax
 @pytest.mark.one_quick
 @pytest.mark.parametrize("rule", [1.0, "loo", "gcv"])
 @pytest.mark.parametrize("noise_neurons", [None, {"rbf_l2": 6}])

@@ -83,6 +83,7 @@ def test_digits_are_read():
     assert model.predict_proba(images[1200:]).shape == (597, 10)
 
 
+@pytest.mark.one_on_jax
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{"n_neurons": 20}, {}], ids=["layer", "stack"])
 @pytest.mark.parametrize("y", [TWO, MANY, LABELS], ids=["two", "many", "several"])

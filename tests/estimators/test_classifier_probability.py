@@ -61,6 +61,7 @@ def test_what_is_said_happens_as_often(make, shift, options):
     assert (model.predict(new) == labels).mean() > (p.max(axis=1)).mean() - 0.02
 
 
+@pytest.mark.slow
 def test_more_rows_say_it_better():
     rng = np.random.default_rng(1)
     new, _, true = logistic(20_000, rng, -3.0)
@@ -112,6 +113,7 @@ def test_classes_far_apart_leave_a_little_doubt(options, classes):
     assert np.median(p.max(axis=1)) > 0.95
 
 
+@pytest.mark.slow
 def test_labels_at_random_are_not_foretold():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 5)), np.arange(300) % 2

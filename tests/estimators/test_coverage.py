@@ -36,7 +36,7 @@ def test_coverage_is_right_where_noise_is_small_and_where_it_is_large(large):
     np.testing.assert_allclose(covered.coverage, 0.9, atol=0.04)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
 def test_coverage_is_right_for_another_shape_of_noise(level):
     """Two inputs, noise growing along one and the signal bending along the other."""
@@ -77,6 +77,7 @@ def test_intervals_shrink_to_the_true_ones_as_rows_grow():
     assert model_parts[3] < 0.01 * (truth**2).mean() / (2 * 1.96) ** 2
 
 
+@pytest.mark.slow
 def test_with_30_rows_intervals_are_over_estimated_rather_than_missed():
     covered = [picp(TEST.y, fitted(30, PAPER, s).predict_interval(TEST.X)) for s in range(20)]
     assert np.median(covered) > 0.85
@@ -153,9 +154,15 @@ def coverages(n, seeds, levels, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "seeds"), [(15, 90), (30, 72), (100, 72)])
+@pytest.mark.parametrize(
+    ("n", "seeds"),
+    [
+        *[(15, 36), (30, 36), (100, 36)],
+        *[pytest.param(*both, marks=pytest.mark.long) for both in ((15, 90), (30, 72), (100, 72))],
+    ],
+)
 def test_few_rows_cover_as_often_as_they_say(n, seeds):
-    """A standard error over the data sets is at most 0.9 points; it was 70 to 87 % at 90 %.
+    """A standard error over 36 data sets is at most 1.3 points; it was 70 to 87 % at 90 %.
 
     Fifteen rows cover a little too much: 93 %.
     """
@@ -167,9 +174,9 @@ def test_few_rows_cover_as_often_as_they_say(n, seeds):
 
 @pytest.mark.slow
 def test_separate_tails_of_few_rows_cover_as_often_as_they_say():
-    """Skewed noise, 200 rows, 40 seeds: a standard error is 0.5 points; it was 85.5 %."""
+    """Skewed noise, 200 rows, 20 seeds: a standard error is 0.7 points; it was 85.5 %."""
     found = []
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((1200, 5))
         y = X[:, 0] + np.exp(0.3 * X[:, 1]) * (rng.standard_exponential(1200) - 1)
@@ -181,6 +188,6 @@ def test_separate_tails_of_few_rows_cover_as_often_as_they_say():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* different rows are too few")
 def test_fewer_rows_than_can_be_relied_on_have_wide_intervals():
-    """2 to 12 rows, 40 data sets each: no less than 80 % at 90 %; it was 51 to 75 %."""
+    """3 to 12 rows, 18 data sets each: no less than 80 % at 90 %; it was 51 to 75 %."""
     for n in (3, 5, 8, 12):
-        assert coverages(n, 42, [0.9])[0] > 0.8, n
+        assert coverages(n, 18, [0.9])[0] > 0.8, n

@@ -41,7 +41,7 @@ def expected():
     return intervals(X, Y)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "shift"), [(3.0, 7.0), (-2e4, 1e5), (1e-3, 0.0), (-1e-6, 1e-3)])
 def test_intervals_follow_the_units_of_y(expected, scale, shift):
     moved = intervals(X, scale * Y + shift)
@@ -56,14 +56,14 @@ def test_separate_tails_follow_the_units_of_y(scale):
     assert_close(np.sort((moved - 5) / scale, axis=1), expected, 1e-4)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_row_order_and_chunks_do_not_matter(expected, seed):
     order = np.random.default_rng(seed).permutation(N)
     assert_close(intervals(X[order], Y[order], chunk_size=17), expected, 1e-5)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("powers", [(6, -6, 3), (-6, 6, 0)])
 def test_units_of_the_inputs_do_not_matter(expected, powers):
     units = 10.0 ** np.array(powers)
@@ -146,6 +146,7 @@ def test_quantiles_never_cross(fitted, quantiles):
     assert (np.diff(values, axis=1) >= 0).all()
 
 
+@pytest.mark.slow
 @given(st.floats(0.01, 0.99))
 def test_quantiles_agree_with_intervals(fitted, level):
     interval = fitted.predict_interval(NEW[:10], level)
@@ -336,6 +337,7 @@ def test_coverage_is_right_overall_and_wherever_noise_is_small_or_large(n, seeds
             assert inside == pytest.approx(level, abs=0.05)
 
 
+@pytest.mark.slow
 def test_intervals_are_nearly_as_short_as_the_true_ones():
     """The mean width for 2,000 rows, against that of the known noise: within 15 %."""
     data = make_heteroscedastic(2000, random_state=0)
@@ -400,23 +402,21 @@ def refitted(seed, **options):
 
 
 @pytest.mark.slow
-def test_full_refits_cover_the_rows_they_did_not_see_and_score_them_alike():
-    """2 × 60 refits: a binomial standard error is 2.7 points at 90 %, and 7 are allowed.
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_full_refits_cover_the_rows_they_did_not_see_and_score_them_alike(seed):
+    """60 refits: a binomial standard error is 3.9 points at 90 %; 8 are allowed.
 
     Quantiles of |y - ŷ| / std over the refits and of ten parts held out agree within 40 %.
     """
-    covered = []
-    for seed in (0, 1):
-        scores, hits = zip(*refitted(seed), strict=True)
-        covered += hits
-        held_out = model().fit(*sixty(seed)).calibration_.outputs[0].both.t
-        for share in (0.5, 0.7, 0.8, 0.9):
-            exact = np.quantile(scores, share)
-            assert np.quantile(held_out, share) == pytest.approx(exact, rel=0.4)
-    assert np.mean(covered) == pytest.approx(0.9, abs=0.07)
+    scores, covered = zip(*refitted(seed), strict=True)
+    held_out = model().fit(*sixty(seed)).calibration_.outputs[0].both.t
+    for share in (0.5, 0.7, 0.8, 0.9):
+        exact = np.quantile(scores, share)
+        assert np.quantile(held_out, share) == pytest.approx(exact, rel=0.4)
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.08)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_separate_tails_of_full_refits_cover_the_rows_they_did_not_see():
     """60 refits: a binomial standard error is 3.9 points at 90 %; 8 are allowed."""
     hits = [hit for _, hit in refitted(1, symmetric=False)]
@@ -447,6 +447,7 @@ def test_separate_tails_help_where_noise_is_skewed(options, n, seeds):
     assert separate < 0.95 * alike
 
 
+@pytest.mark.slow
 def test_separate_tails_cost_little_where_noise_is_symmetric():
     alike, separate = mean_scores(
         lambda rng, size: rng.standard_normal(size), {"n_neurons": 30}, 1000, 4
@@ -501,7 +502,7 @@ def test_bad_numbers_of_estimators_get_a_sentence(count):
         ELMRegressor(n_estimators=count).fit(X, Y)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, "gcv"])
 def test_the_rule_for_the_strength_reaches_every_member(alpha):
     fitted = model(alpha=alpha).fit(X, Y)

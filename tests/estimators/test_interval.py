@@ -128,6 +128,7 @@ def test_fitting_does_not_touch_the_data():
     published(20, random_state=0).fit(X, y, s).predict_interval(X)
 
 
+@pytest.mark.slow
 def test_a_second_fit_leaves_nothing_of_the_first():
     X, y = np.linspace(-1, 1, 60)[:, None], np.sin(np.linspace(-3, 3, 60))
     layer = {"n_neurons": 10, "noise": "squared", "random_state": 0}

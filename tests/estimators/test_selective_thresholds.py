@@ -132,7 +132,7 @@ def test_a_coverage_of_one_answers_every_row_however_odd(rule):
     assert model.choose(coverage=1, per_class=True).accept(FAR).all()
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"noise": "squared"}], ids=["log", "squared"])
 def test_about_as_many_new_rows_are_answered_as_asked_for(parameters):
     shares = []
@@ -145,6 +145,7 @@ def test_about_as_many_new_rows_are_answered_as_asked_for(parameters):
     np.testing.assert_allclose(np.mean(shares, axis=0), asked, atol=0.03)
 
 
+@pytest.mark.slow
 def test_about_as_many_new_answers_are_wrong_as_allowed():
     found = []
     for seed in range(6):

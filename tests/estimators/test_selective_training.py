@@ -183,7 +183,7 @@ def test_a_fit_that_is_refused_leaves_the_promise():
     assert model.choose(max_error=0.1).statement_ == promise
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_copies_and_files_answer_alike(kind, tmp_path):
     model = selective(coverage=None, max_error=0.1, per_class=True, **kind)

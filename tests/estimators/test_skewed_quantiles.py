@@ -40,7 +40,7 @@ def test_every_quantile_has_its_share_of_new_targets_below_it(kind, sign):
     np.testing.assert_allclose(shares, QUANTILES, atol=0.015)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["loo", "conformal"])
 def test_narrow_intervals_hold_their_share_of_new_targets(kind):
     levels = [0.05, 0.1, 0.2, 0.5]
@@ -54,7 +54,7 @@ def small(request):
     return calibrated(request.param, n=200)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @given(st.lists(st.one_of(st.floats(0.01, 0.99), st.just(0.5)), min_size=2, max_size=8))
 def test_quantiles_of_skewed_noise_never_cross(small, quantiles):
     values = small.predict_quantiles(NEW[:10], sorted(quantiles))
@@ -76,6 +76,7 @@ def test_normal_multipliers_have_the_mean_for_a_median():
     np.testing.assert_array_equal(model.predict_quantiles(NEW, 0.5), model.predict(NEW))
 
 
+@pytest.mark.slow
 def test_every_output_has_its_own_median():
     model = ELMIntervalRegressor(20, symmetric=False, random_state=0)
     model.fit(X[:2000], np.column_stack([Y, -Y])[:2000])

@@ -41,7 +41,7 @@ KINDS = {
 }
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_leaves_the_range_by_default(kind):
     make, (low, high) = KINDS[kind]
@@ -77,7 +77,7 @@ def test_a_transform_is_chosen_where_intervals_gain():
     assert np.mean(new <= auto.predict_quantiles(NEW, 0.5)) == pytest.approx(0.5, abs=0.12)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["shares", "plain"])
 def test_no_transform_is_chosen_where_nothing_is_skewed(kind):
     model = ELMIntervalRegressor(random_state=0).fit(X, KINDS[kind][0](X))
@@ -195,7 +195,7 @@ def test_rare_marks_are_no_levers(transform):
     assert np.isfinite(interval).all()
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e18])
 def test_no_row_is_too_far_for_a_mean_that_targets_support(far):
     y = plain(X)

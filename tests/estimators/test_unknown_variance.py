@@ -29,7 +29,7 @@ def test_constant_inputs_make_no_class_certain():
     assert (model.confidence(np.ones((3, 2))) <= 0.6).all()
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(
     "options", [{}, {"n_neurons": LINEAR}, {"n_neurons": LINEAR, "noise": "squared"}]
@@ -67,6 +67,7 @@ def test_nothing_is_known_of_the_median_but_the_mean():
     assert quantiles[1, 2] < mean[1]
 
 
+@pytest.mark.slow
 def test_parts_of_a_variance_too_large_are_infinite():
     model = ELMIntervalRegressor(random_state=0).fit(X, Y)
     with np.errstate(all="ignore"):

@@ -33,7 +33,7 @@ def answers(model):
     return np.column_stack([model.predict(NEW), model.predict_interval(NEW, 0.9)])
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
 @pytest.mark.parametrize("factor", [1.1, 2.0, 0.02, 1e-9, 1e9])
 def test_a_common_factor_changes_nothing(kind, factor):
@@ -44,7 +44,7 @@ def test_a_common_factor_changes_nothing(kind, factor):
         np.testing.assert_allclose(found, expected, **ROUNDING)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
 def test_every_row_twice_gives_the_model_of_every_row_once(kind):
     once = answers(kind().fit(DATA.X, DATA.y))
@@ -53,7 +53,7 @@ def test_every_row_twice_gives_the_model_of_every_row_once(kind):
 
 
 # For the wild bootstrap every row draws random numbers, whatever its weight.
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [name for name in INTERVALS if name != "wild"])
 def test_next_to_no_weight_is_none(kind):
     """Before, neurons of a stack were placed at such rows, and its folds counted them."""
@@ -81,7 +81,7 @@ def test_neurons_of_a_scan_are_placed_at_rows_that_count(tmp_path):
         np.testing.assert_allclose(model.predict(NEW), whole.predict(NEW), atol=1e-3)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", INTERVALS.values(), ids=INTERVALS)
 def test_whole_weights_are_repeats_and_zero_drops_a_row(kind):
     counts = np.random.default_rng(2).integers(0, 4, 150)
@@ -196,6 +196,7 @@ def test_weights_without_sums_are_refused(size):
         ELMRegressor(10).fit(DATA.X, DATA.y, np.full(150, size))
 
 
+@pytest.mark.slow
 def test_weights_that_leave_few_rows_are_told_of():
     weights = np.ones(150)
     weights[0] = 300

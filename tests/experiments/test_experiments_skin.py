@@ -128,6 +128,7 @@ def test_certain_pixels_are_right_more_often(by_photo):
         assert right[certain].mean() > right.mean()
 
 
+@pytest.mark.slow
 def test_fewer_points_draw_the_same_curve(by_photo, monkeypatch):
     y, all_answers = by_photo
     answers = all_answers[UNIFORM]

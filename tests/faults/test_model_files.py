@@ -48,6 +48,7 @@ def test_a_run_goes_on_where_it_was(folder, monkeypatch):
     assert asked == list(range(20, 30))
 
 
+@pytest.mark.slow
 def test_the_harness_sees_processes_that_die_and_answers_that_are_wrong(folder, monkeypatch):
     """A harness that finds nothing might look at nothing."""
     dying = [sys.executable, "-c", "import os; input(); os.abort()"]

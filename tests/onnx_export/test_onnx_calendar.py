@@ -53,6 +53,7 @@ def test_any_moment_of_nine_thousand_years(parts_of, moment):
     assert not missing
 
 
+@pytest.mark.slow
 def test_edges_of_all_years(parts_of):
     years = range(1, 9999)
     edges = [(1, 1), (2, 28), (3, 1), (12, 31)]

@@ -77,6 +77,7 @@ def test_whole_numbers_of_training_are_float32_or_float64_as_in_python():
     assert kinds == [onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE]
 
 
+@pytest.mark.slow
 def test_weights_are_stored_once_and_half_of_covariances():
     X, y, _ = rows(900)
     size = 400
@@ -146,6 +147,7 @@ np.save("upper.npy", run(["upper"], {"X": np.load("X.npy")})[0])
     np.testing.assert_allclose(np.load(tmp_path / "upper.npy"), expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_another_runtime_gives_the_same_answers(model):
     X, y, new = rows()
     run = ReferenceEvaluator(to_onnx(model)).run
@@ -164,7 +166,7 @@ def test_loaded_models_are_the_same(model, tmp_path):
     assert to_onnx(again).SerializeToString() == to_onnx(model).SerializeToString()
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 def test_models_of_other_array_libraries(xp):
     X, y, new = rows()
     with_numpy = ELMIntervalRegressor(10, random_state=0).fit(X, y)

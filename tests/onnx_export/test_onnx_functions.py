@@ -1,6 +1,7 @@
 """Functions made of operators, against SciPy and NumPy."""
 
 import numpy as np
+import pytest
 from exported import computed
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ def test_normal_quantiles_are_those_of_scipy_in_all_three_regions():
     np.testing.assert_allclose(quantile(p), ndtri(p), rtol=2e-15)
 
 
+@pytest.mark.slow
 @given(level=st.floats(1e-6, 1 - 1e-12))
 def test_normal_quantiles_are_those_of_scipy(level):
     p = (1 + level) / 2

@@ -45,7 +45,7 @@ def test_kinds_side_by_side_with_inputs_passed_through():
     assert_same_intervals(model, new, np.std(y))
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_default_model(dtype):
     X, y, new = rows(dtype=dtype)
@@ -100,6 +100,7 @@ def test_rows_that_are_all_on_one_side_of_the_mean(shift, transform):
     assert_same_intervals(model, new, np.std(forth(y)), (0.05, 0.5, 0.8, 0.9), times=5)
 
 
+@pytest.mark.slow
 def test_bounds_where_nothing_is_known():
     X, y, _ = rows()
     y = y + np.random.default_rng(1).exponential(size=len(y))
@@ -197,6 +198,7 @@ def test_levels_at_which_ranks_are_whole_numbers(calibrated):
         assert_close(found["upper"], expected[:, 1], 1.0)
 
 
+@pytest.mark.slow
 def test_more_neurons_than_rows():
     X, y, new = rows(20)
     for options in ({"noise": "squared"}, {}):
@@ -219,6 +221,7 @@ def test_the_fast_mode(monkeypatch):
     assert_same_intervals(model, new, np.std(y))
 
 
+@pytest.mark.slow
 def test_an_output_that_only_some_members_serve():
     X, y, new = rows()
     Y = np.stack([y, X[:, 0], np.random.default_rng(0).normal(size=len(y))], axis=1)

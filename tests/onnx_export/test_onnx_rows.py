@@ -48,7 +48,7 @@ def test_transformed_means_of_a_point_model():
     assert_close(Session.of(model)(new)["mean"], model.predict(new), 1.0)
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 def test_batches_of_any_size_have_the_same_answers(sessions):
     for run in sessions[0].values():
         whole = run(sessions[1])

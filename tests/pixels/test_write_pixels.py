@@ -104,7 +104,7 @@ def test_balance_of_all_pixels_takes_all_of_the_rarer_class(folder):
     assert summary.train.n_other == summary.train.n_white == len(white) < len(whole) / 2
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize("balance", ["natural", "balanced"])
 def test_every_pixel_of_a_class_has_the_same_chance(tmp_path, balance):
     _, mask = paint(tmp_path, "only", size=(6, 5))
@@ -162,6 +162,7 @@ def test_blocks_do_not_change_rows(folder, monkeypatch):
     np.testing.assert_array_equal(before, after)
 
 
+@pytest.mark.slow
 def test_a_split_is_by_photo(folder):
     options = {"split": 0.5, "test_out": folder / "test.npy", "balance": "balanced"}
     train, summary = rows_of(folder, n_rows=301, **options)

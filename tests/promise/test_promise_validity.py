@@ -38,6 +38,7 @@ def test_the_same_simulation_finds_estimates_to_be_no_promises():
     assert broken / 200 > 0.4
 
 
+@pytest.mark.slow
 def test_promises_are_broken_almost_as_often_as_allowed_at_the_limit():
     """A test that never passed would keep every promise."""
     rng = np.random.default_rng(2)
@@ -189,6 +190,7 @@ def spoilt(rng, n_groups):
     return score, bad, groups
 
 
+@pytest.mark.slow
 def test_a_few_bad_groups_among_the_most_certain_do_not_hide_what_can_be_promised():
     """At strict thresholds bad groups are a fifth of those there, at loose ones a fiftieth."""
     rng = np.random.default_rng(10)

@@ -128,7 +128,8 @@ def test_charts_on_classes_are_drawn(chromium, birds):
         assert dots.count() == len(visit.content["probability"]["bins"])
 
 
-@pytest.mark.parametrize("kind", ["flights", "birds"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["birds", "flights"])
 def test_the_slider_moves_the_mark_and_changes_the_sentence(chromium, kind, request):
     with Visit(chromium, request.getfixturevalue(kind)) as visit:
         points, start = (visit.content["people"][name] for name in ("points", "start"))
@@ -157,6 +158,7 @@ def mark_of(visit):
     return box["x"] + box["width"] / 2
 
 
+@pytest.mark.slow
 def test_another_feature_can_be_looked_along(chromium, flights):
     with Visit(chromium, flights) as visit:
         names = [feature["name"] for feature in visit.content["features"]]
@@ -171,6 +173,7 @@ def test_another_feature_can_be_looked_along(chromium, flights):
         assert "along weekday" in visit.text("figcaption >> nth=2")
 
 
+@pytest.mark.slow
 def test_a_pointer_is_told_what_it_is_over(chromium, flights):
     with Visit(chromium, flights) as visit:
         visit.chart("levels").locator(".mark-symbol path").nth(3).hover()
@@ -180,6 +183,7 @@ def test_a_pointer_is_told_what_it_is_over(chromium, flights):
         assert not visit.page.locator(".tip").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_by_day_and_by_night(chromium, flights, scheme):
     with Visit(chromium, flights, color_scheme=scheme) as visit:
@@ -207,6 +211,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flights", "birds"])
 @pytest.mark.parametrize("width", [390, 320])
 def test_a_phone_need_not_scroll_sideways(chromium, kind, width, request):
@@ -221,6 +226,7 @@ def test_a_phone_need_not_scroll_sideways(chromium, kind, width, request):
         assert wide > 0
 
 
+@pytest.mark.slow
 def test_charts_follow_the_window(chromium, flights):
     with Visit(chromium, flights) as visit:
         before = visit.chart("levels").bounding_box()["width"]
@@ -230,6 +236,7 @@ def test_charts_follow_the_window(chromium, flights):
         assert visit.page.evaluate("document.documentElement.scrollWidth") == 500
 
 
+@pytest.mark.slow
 def test_paper_has_black_on_white_and_no_controls(chromium, flights):
     with Visit(chromium, flights, color_scheme="dark") as visit:
         visit.page.emulate_media(media="print", color_scheme="dark")
@@ -243,6 +250,7 @@ def test_paper_has_black_on_white_and_no_controls(chromium, flights):
         assert 3 <= pdf.count(b"/Type /Page\n") <= 10
 
 
+@pytest.mark.slow
 def test_no_text_of_the_data_is_run(chromium, tmp_path):
     path = hostile_page(tmp_path)
     with Visit(chromium, path) as visit:

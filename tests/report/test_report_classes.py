@@ -33,7 +33,7 @@ def judged(request, tmp_path_factory):
     return content, Counted(model, X, y, abstains=abstaining), site, model
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 def test_the_page_has_no_number_that_is_not_checked_here(judged):
     content, truth, site, model = judged
     shown = [FEATURES.index(name) for name in content["shown"]]
@@ -99,6 +99,7 @@ def column_of(content, feature):
     return FEATURES.index(content["features"][feature]["name"])
 
 
+@pytest.mark.one_quick
 def test_bins_of_a_feature_hold_every_row_once(judged):
     content, *_ = judged
     for k in range(3):
@@ -130,7 +131,7 @@ def test_the_slider_goes_up_to_all_rows(judged):
     assert shares[-1] == 1
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wish", "limit"),
     [("max_error", 0.15), ("max_fpr", 0.1), ("min_precision", 0.7), ("coverage", 0.5)],
@@ -142,6 +143,7 @@ def test_a_wish_is_judged_by_what_was_asked_for(wish, limit, tmp_path):
     same(found, Counted(model, X, y, abstains=True).promise(model, wish))
 
 
+@pytest.mark.slow
 def test_a_wish_that_is_not_granted_is_called_so(tmp_path):
     model = bird_model().choose(max_error=0.02)
     X, y = species(2000, 1)
@@ -163,6 +165,7 @@ def test_a_named_class_is_the_positive_one(tmp_path):
     assert last["precision"] == pytest.approx(table[0][0] / (table[0][0] + table[1][0]))
 
 
+@pytest.mark.slow
 def test_many_classes_are_listed_by_their_confusions(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 15, 3000)

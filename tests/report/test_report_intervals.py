@@ -35,7 +35,7 @@ def judged(request, tmp_path_factory):
     return content, Judged(model, X, y, LEVEL), region, model
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 def test_the_page_has_no_number_that_is_not_checked_here(judged):
     content, truth, region, model = judged
     shown = [FEATURES.index(name) for name in content["shown"]]
@@ -124,6 +124,7 @@ def column_of(content, feature):
     return FEATURES.index(content["features"][feature]["name"])
 
 
+@pytest.mark.one_quick
 def test_bins_of_a_feature_hold_every_row_once_and_about_as_many_each(judged):
     content, truth, *_ = judged
     for k, feature in enumerate(content["features"]):

@@ -42,7 +42,7 @@ def text(request, tmp_path_factory):
     return page_of(folder, bird_model(abstaining=False), species(3000, 1))
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 def test_every_number_in_the_text_is_one_of_the_data(text):
     page, content = Page(text), held_in(text)
     known = {float(v) for v in leaves(content) if isinstance(v, int | float)}
@@ -53,6 +53,7 @@ def test_every_number_in_the_text_is_one_of_the_data(text):
         assert is_rounding_of(*number, value), (value, shown)
 
 
+@pytest.mark.slow
 def test_there_are_no_other_digits(text):
     page, content = Page(text), held_in(text)
     words = " ".join(page.words)
@@ -145,6 +146,7 @@ def hostile_page(folder):
     )
 
 
+@pytest.mark.slow
 def test_text_from_data_stays_text(tmp_path):
     text = hostile_page(tmp_path).read_text("utf-8")
     page = Page(text)
@@ -159,6 +161,7 @@ def test_text_from_data_stays_text(tmp_path):
         assert name in " ".join(page.words)
 
 
+@pytest.mark.slow
 def test_hostile_classes_stay_text(tmp_path):
     X, y = species(800, 0)
     labels = np.where(y == "finch", HOSTILE[0], HOSTILE[2])

@@ -66,6 +66,7 @@ def test_other_frames_and_bare_arrays_give_the_same_numbers(tmp_path, flights, m
     assert found["people"] == whole["people"]
 
 
+@pytest.mark.slow
 def test_blocks_of_another_size_change_nothing_but_last_digits(
     tmp_path, model, flights, monkeypatch
 ):
@@ -83,7 +84,7 @@ def rounded(value, digits=9):
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
-@pytest.mark.one_quick
+@pytest.mark.slow
 def test_the_array_library_changes_nothing(tmp_path, xp):
     (X, y), (rows, true) = (
         tuple(part.to_numpy().copy() for part in delays(n, seed))
@@ -176,6 +177,7 @@ def test_groups_with_few_rows_are_taken_together(tmp_path, model, flights):
     assert found["others"]["n"] == N_ROWS - sum(line["n"] for line in found["rows"])
 
 
+@pytest.mark.slow
 def test_text_and_missing_targets_of_a_table(tmp_path, flights):
     X, y = flights
     origin = np.array(["ATL", "LGA", "ORD"])[np.arange(N_ROWS) % 3]
@@ -200,6 +202,7 @@ def test_text_and_missing_targets_of_a_table(tmp_path, flights):
     assert counts == {name: np.count_nonzero(origin[10:] == name) for name in ("ATL", "LGA", "ORD")}
 
 
+@pytest.mark.slow
 def test_words_that_training_did_not_know_are_a_group(tmp_path, flights):
     X, y = flights
     origin = np.array(["ATL", "LGA"])[np.arange(N_ROWS) % 2].astype(object)
