@@ -27,6 +27,7 @@ ROOMS = [
     "sample",
     "copies",
     "rows",
+    "weights",
     "device",
     "kept",
     "encode",

@@ -74,6 +74,10 @@ class Scores:
         order = np.argsort(t, kind="stable")
         return cls(t[order], np.cumsum(counts[order]))
 
+    def times(self, factor: float) -> Self:
+        """Let every score count `factor` times."""
+        return self if factor == 1 else type(self)(self.t, self.cumulated * factor)
+
     @property
     def n(self) -> float:
         """Number of rows, the effective one where weights differ, or of groups."""
@@ -205,9 +209,9 @@ class RowScores(NamedTuple):
         )
         return type(self)(both, above, below, other.s, other.unit)
 
-    def outputs(self) -> tuple[OutputScores, ...]:
-        """Return the sorted scores of every output."""
-        return self._sorted(lambda t: Scores.of(t, self.s, self.unit))
+    def outputs(self, factor: float = 1.0) -> tuple[OutputScores, ...]:
+        """Return the sorted scores of every output, each of which counts `factor` times."""
+        return self._sorted(lambda t: Scores.of(t, self.s, self.unit).times(factor))
 
     def of_groups(self, labels: np.ndarray[Any, Any]) -> tuple[OutputScores, ...]:
         """Return the same with every group counted once, however many rows share in it.

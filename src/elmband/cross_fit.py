@@ -28,6 +28,7 @@ from elmband.sample import taken
 from elmband.scaling import Scaling
 from elmband.targets import Support
 from elmband.transform import Identity
+from elmband.weights import bounded_weights
 
 # Up to the first number of rows scores are those of rows held out, from the second on those in
 # closed form. Parts are as many as time allows: of few rows each is missed, and of many a third is
@@ -95,9 +96,10 @@ def _held_out(
 ) -> RowScores:
     """Fit to the rows that are not `here`, and return the scores of those that are."""
     index = np.flatnonzero(~here)
-    scaled = standardised(ArrayRows.of(taken(rows, index)), pool.distinct.rows.Y.dtype)
-    size = max(pool_rows(len(index)), *(spec.n_neurons for spec in recipe.specs or ()), 0)
     others = None if labels is None else labels[index]
+    raw = bounded_weights(ArrayRows.of(taken(rows, index)), others).rows
+    scaled = standardised(raw, pool.distinct.rows.Y.dtype)
+    size = max(pool_rows(len(index)), *(spec.n_neurons for spec in recipe.specs or ()), 0)
     sub = Pool.of(scaled.rows, scaled.inputs, others, size, pool.seed, pool.eps)
     recipe = recipe.in_mean_weights(scaled.weight)
     stack = fit_stack(sub, recipe.specs, recipe.rule, recipe.most)

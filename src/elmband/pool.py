@@ -4,6 +4,7 @@ A row is kept if the hash of its values is among the smallest: the sample depend
 alone, not on their order, and the samples of two parts merge into that of the whole.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -181,7 +182,8 @@ class Pool:
 
     `distinct` are the sampled rows, `order` the one in which they are to be judged, `labels` of
     rows to leave out together. `n_distinct` counts the distinct rows of all. Weights of rows were
-    divided by `weight`.
+    divided by `weight`. Rows, or groups, are `worth` so many by the weights as given, and scores of
+    rows count `factor` times.
     """
 
     rows: Rows
@@ -194,6 +196,8 @@ class Pool:
     seed: int
     eps: float
     weight: float = 1.0
+    worth: float = math.inf
+    factor: float = 1.0
 
     @classmethod
     def of(
@@ -306,8 +310,13 @@ def weighty_rows(rows: Rows, labels: Any) -> tuple[Rows, Any]:
     if not isinstance(rows, ArrayRows) or rows.s is None:
         return rows, labels
     index = weighty(rows.s)
-    if not 1 < len(index) < len(rows):
+    if len(index) == len(rows):
         return rows, labels
+    if len(index) < 2:
+        raise ValueError(
+            "sample_weight leaves fewer than 2 rows with a weight that is not negligible beside "
+            "the largest; give others more."
+        )
     kept = ArrayRows.of(taken(rows.whole(), index), rows.chunk_size)
     return kept, None if labels is None else labels[index]
 

@@ -5,6 +5,8 @@ import warnings
 from dataclasses import replace
 from typing import Any, Literal, Self
 
+import numpy as np
+
 from elmband import engine
 from elmband._arrays import Precision
 from elmband.calibrate import (
@@ -44,6 +46,10 @@ _NOISE_SCALE = 0.5
 
 # From so many rows on intervals cover as often as they say, on average over data sets.
 _LEAST_ROWS = 15
+# So do they for new groups from so many groups on.
+_LEAST_GROUPS = 6
+# Rows are worth as many as they are but for such a share.
+_AS_MANY = 0.9
 
 # What is older than the mean once rows were added.
 _OF_SECOND_STAGE = (
@@ -222,8 +228,8 @@ class IntervalModel(IntervalParts):
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
             recipe = Recipe(specs, rule, self.n_estimators, settings).in_mean_weights(pool.weight)
-            scores = cross_fitted(pool, recipe, fitted.row_scores).outputs()
-            _warn_few(pool.n_distinct, scores)
+            scores = cross_fitted(pool, recipe, fitted.row_scores).outputs(pool.factor)
+            _warn_few(pool, scores)
         self.calibration_ = Calibration(self.calibration, scores)
         self._learn(lambda: fitted.left_out)
 
@@ -315,18 +321,20 @@ class IntervalModel(IntervalParts):
         return hidden, features
 
 
-def _warn_few(n_rows: int, scores: tuple[OutputScores, ...]) -> None:
-    """Say that so few rows do not tell how far off a prediction may be."""
-    worth = min((output.both.n for output in scores), default=math.inf)
+def _warn_few(pool: Pool, scores: tuple[OutputScores, ...]) -> None:
+    """Say that so few rows, or groups, do not tell how far off a prediction may be."""
+    worth = min(pool.worth, *(output.both.n for output in scores))
+    n, what, least = pool.n_distinct, "different rows", _LEAST_ROWS
+    if pool.labels is not None:
+        n, what, least = len(np.unique(pool.labels)), "groups", _LEAST_GROUPS
     # Of targets that are all equal there is nothing to be known, and another warning says so.
-    if min(n_rows, worth) >= _LEAST_ROWS or not any(output.both.t[-1] > 0 for output in scores):
+    if min(n, worth) >= least or not any(output.both.t[-1] > 0 for output in scores):
         return
-    what = f"{n_rows} different rows"
-    if n_rows >= _LEAST_ROWS:
-        what = f"Rows whose weights make them worth {worth:.3g} different rows"
+    weighed = "" if worth > _AS_MANY * n else f" whose weights make them worth {worth:.3g}"
+    told = f"{n} {what}{weighed}"
     warnings.warn(
-        f"{what} are too few to tell how far off predictions may be: their "
-        f"intervals are rough guesses, so train on {_LEAST_ROWS} rows or more.",
+        f"{told} are too few to tell how far off predictions may be: their intervals are rough "
+        f"guesses, so train on {least} {what.split()[-1]} or more.",
         UserWarning,
         stacklevel=5,
     )

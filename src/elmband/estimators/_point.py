@@ -76,6 +76,7 @@ from elmband.targets import (
     smearing_points,
 )
 from elmband.transform import Identity, TransformChoice
+from elmband.weights import bounded_weights
 
 _OF_ONE_LAYER = (
     "_features",
@@ -301,6 +302,7 @@ class PointModel(TrainingModel):
         self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
     ) -> tuple[Pool, Stack]:
         rows, labels = weighty_rows(rows, labels)
+        rows, worth, factor = bounded_weights(rows, labels)
         scaled = standardised(rows, self._dtype)
         warn_constant(scaled.constant, scaled.targets, self.target_transform_)
         eps = epsilon(self._dtype, namespace(rows.like))
@@ -314,7 +316,7 @@ class PointModel(TrainingModel):
             eps,
             classes=is_classifier(self),
         )
-        pool = replace(pool, weight=scaled.weight)
+        pool = replace(pool, weight=scaled.weight, worth=worth, factor=factor)
         self._targets = scaled.targets
         self._note_ends(scaled.ends, len(scaled.rows))
         rule = in_mean_weights(rule, scaled.weight)
