@@ -227,6 +227,14 @@ def test_folders_that_are_none(begun, tmp_path):
         Checkpoint(tmp_path / "rows.npy", "a fit", 0)
 
 
+def test_a_file_of_others_that_keeps_the_folder_is_told_of(tmp_path):
+    folder = tmp_path / "kept"
+    fit = Checkpoint(folder, "a fit", 0).until_complete()
+    with pytest.warns(UserWarning, match=r"its folder .*kept stays: it holds thesis\.txt"), fit:
+        (folder / "thesis.txt").write_text("important")
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
+
+
 def test_a_file_that_tells_of_code_runs_none(tmp_path):
     place = Pass(tmp_path / "pass.safetensors", "name")
     place.save(Begun(1, Count(1.0), done=True))

@@ -28,6 +28,7 @@ _JOB = "job.json"
 # Seconds between two visits to the disk.
 _PATIENCE = 10.0
 # Files that a process of ours was writing when it was killed; others may have unfinished files too.
+_PASS = re.compile(r"pass-\d{2,}\.safetensors")
 _UNFINISHED = re.compile(r"\.(job\.json|pass-\d{2,}\.safetensors)\.[0-9a-f]{8}\.partial")
 
 
@@ -118,8 +119,14 @@ class Checkpoint:
         folder = self._folder
         if not folder.exists() or (folder / _JOB).exists():
             return
-        if any(_is_foreign(path) for path in folder.iterdir()):
+        others = [path for path in folder.iterdir() if _is_foreign(path)]
+        if any(not _PASS.fullmatch(path.name) for path in others):
             raise ValueError(f"{folder} holds other files and no checkpoint; name an empty folder.")
+        if others:
+            raise DamagedError(
+                f"{folder} holds {others[0].name} but no {_JOB}, without which nobody knows which "
+                "fit it belongs to; delete the folder to begin anew, or name an empty one."
+            )
 
     def _begin(self, seed: int) -> int:
         """Find the fit that was begun in the folder, or begin one."""
@@ -189,12 +196,30 @@ class Checkpoint:
                     "delete it.",
                     stacklevel=2,
                 )
+                return
+            self._tell_of_others()
 
     def _leave(self) -> None:
         """Let others have the folder, and remove it if nothing is left there."""
         self._lock.release()
         with suppress(OSError):
             self._folder.rmdir()
+
+    def _tell_of_others(self) -> None:
+        """Say why the folder stays though the fit is done, where others put files there."""
+        others = sorted(path.name for path in self._files() if _is_foreign(path))
+        if others:
+            warn(
+                f"The checkpoint is removed, but its folder {self._folder} stays: it holds "
+                f"{others[0]}, which is no file of a checkpoint.",
+                stacklevel=2,
+            )
+
+    def _files(self) -> list[Path]:
+        """Return what lies in the folder, nothing where it is gone."""
+        with suppress(OSError):
+            return list(self._folder.iterdir())
+        return []
 
 
 # Where checkpoints of fits go that are to outlast them.

@@ -1,14 +1,17 @@
 """Tables with names, batch by batch, as commands read them and add columns to them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from elmband.cli._batches import Piece, Reading
+from elmband.stream.csv_file import begins_with, check_text
 from elmband.stream.errors import in_our_words, needed
 from elmband.stream.files import find_files
 
@@ -178,7 +181,10 @@ def _schema(path: str, kinds: Mapping[str, str] | None = None, *, typed: bool = 
     dataset = needed("pyarrow.dataset", path)
     files, how = _files(path), _format(path)
     if how != "csv":
+        _check_distinct(path, how or "")
         return dataset.dataset(files, format=how).schema
+    for file in map(Path, files):
+        check_text(file, begins_with(file))
     first = dataset.dataset(files, format=_csv(path)).schema
     pa = needed("pyarrow", path)
     if kinds is not None:
@@ -186,6 +192,19 @@ def _schema(path: str, kinds: Mapping[str, str] | None = None, *, typed: bool = 
     else:
         types = {f.name: _type(f.type, None) if typed else pa.string() for f in first}
     return pa.schema([(f.name, types.get(f.name, f.type)) for f in first])
+
+
+def _check_distinct(path: str, how: str) -> None:
+    """Refuse files of two columns with one name: Arrow would not say which."""
+    for file in _files(path):
+        if how == "parquet":
+            names = needed("pyarrow.parquet", file).read_schema(file).names
+        else:
+            with needed("pyarrow", file).ipc.open_file(file) as opened:
+                names = opened.schema.names
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise ValueError(f"{file} has two columns named {twice[0]!r}; rename one of them.")
 
 
 def _csv(path: str) -> Any:

@@ -139,14 +139,13 @@ class _TableFile:
 
     def _begin(self, schema: Any) -> None:
         pa = needed("pyarrow", "A table")
-        if self._name.endswith(".parquet"):
-            parquet = needed("pyarrow.parquet", self._name)
-            self._writer = parquet.ParquetWriter(self._path, schema)
-            return
         if self._path is not None:
             opened = gzip.open if self._name.endswith(".gz") else open
+            # Not by Arrow, which cannot write to names that are not in UTF-8.
             self._stream = opened(self._path, "wb")
-        if format_of(self._name) == "csv":
+        if self._name.endswith(".parquet"):
+            self._writer = needed("pyarrow.parquet", self._name).ParquetWriter(self._stream, schema)
+        elif format_of(self._name) == "csv":
             self._writer = self._csv(self._stream, schema)
         else:
             self._writer = pa.ipc.new_file(self._stream, schema)

@@ -26,6 +26,7 @@ from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
 from elmband.cluster import Answers
 from elmband.encode.novelty import Novelty
+from elmband.stream.files import find_files
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
@@ -129,6 +130,7 @@ def _from_numbers(
 ) -> Novelty:
     """Predict rows of numbers, which have no names to keep."""
     if keep or keep is None:
+        find_files(path)  # which knows names that cannot be read at all
         raise ValueError("--keep and --keep-all are for tables whose columns have names.")
     rows = scan(path, features=range(model.n_features_in_))
     with writable(output, ".csv") as out:

@@ -33,6 +33,7 @@ from elmband.cli._tables import TableRows, is_table, with_columns
 from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.cluster import Answers
 from elmband.engine import reduced
+from elmband.stream.files import find_files
 
 EXAMPLE = (
     "Example: [bold]elmband triage spam.safetensors mails.csv -o certain.csv "
@@ -106,6 +107,7 @@ def triage(
     _check_wishes(fitted, asked, max_width)
     with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
         if not is_table(path):
+            find_files(path)  # which knows names that cannot be read at all
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
         asked_of, outputs = _Question(fitted, max_width, level), (output, review)
         if client is None:

@@ -20,16 +20,23 @@ def select(
     selection = replace(by_role(layout, target, features, weight), raw=raw)
     if not selection.features:
         raise ValueError(f"{layout.label} has no column left for features.")
-    seen: set[Key] = set()
-    for key in selection.keys:
-        if key in seen:
-            raise ValueError(
-                f"{layout.label}: {layout.column(key)} is chosen twice; a column is a feature, a "
-                "target or the weight."
-            )
-        seen.add(key)
+    _check_once(selection)
     check_part(layout, selection)
     return selection
+
+
+def _check_once(selection: Selection) -> None:
+    """Refuse a column that has two roles, or one of them twice, and say which."""
+    seen: dict[Key, str] = {}
+    roles = zip(("a feature", "a target", "the weight"), selection.roles, strict=True)
+    for role, key in ((role, key) for role, keys in roles for key in keys):
+        if key in seen:
+            roles_of = f"{seen[key]} both times" if seen[key] == role else f"{seen[key]} and {role}"
+            raise ValueError(
+                f"{selection.layout.label}: {selection.layout.column(key)} is chosen twice, as "
+                f"{roles_of}; name it once."
+            )
+        seen[key] = role
 
 
 def _of_fields(layout: Layout, target: Any, features: Any, weight: Any) -> Selection:

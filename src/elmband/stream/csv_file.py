@@ -81,15 +81,49 @@ class CsvPart(Part):
 
 def _schema(path: Path) -> tuple[Any, list[str]]:
     """Return types and names of the columns, or say that a file is not UTF-8 where it begins."""
-    with reading(str(path), _KIND), needed("pyarrow", str(path)).input_stream(str(path)) as file:
-        # Text has no zeros, but about half of the bytes of UTF-16 are.
-        is_text = b"\0" not in file.read(_BEGINNING)
-    if is_text:
-        with reading(str(path), _KIND), open_csv(path) as reader:
-            schema = reader.schema
-        with suppress(UnicodeDecodeError):
-            return schema, schema.names
+    with reading(str(path), _KIND):
+        beginning = begins_with(path)
+    check_text(path, beginning)
+    with reading(str(path), _KIND), open_csv(path) as reader:
+        schema = reader.schema
+    with suppress(UnicodeDecodeError):
+        return schema, schema.names
     raise ValueError(f"{path} is not text in UTF-8; convert it, or save it as CSV in UTF-8.")
+
+
+def begins_with(path: Path) -> bytes:
+    """Return the first bytes of a file, decompressed."""
+    with needed("pyarrow", str(path)).input_stream(str(path)) as file:
+        found: bytes = file.read(_BEGINNING)
+    return found
+
+
+def check_text(path: Path, beginning: bytes) -> None:
+    """Refuse a file that does not begin as text in UTF-8; of UTF-16, say how to convert it."""
+    encoding = _utf16(beginning)
+    if encoding is not None:
+        raise ValueError(
+            f"{path} is not text in UTF-8, it looks like UTF-16; save it as CSV in UTF-8, or "
+            f"convert it, as in iconv -f {encoding} -t UTF-8 old.csv > new.csv."
+        )
+    if b"\0" in beginning:  # which no text has
+        raise ValueError(f"{path} is not text in UTF-8; convert it, or save it as CSV in UTF-8.")
+
+
+def _utf16(beginning: bytes) -> str | None:
+    """Return what a beginning of UTF-16 is called, which has a mark or zeros at every other place.
+
+    Examples
+    --------
+    >>> _utf16("a,b".encode("utf-16")), _utf16("a,b".encode("utf-16-be")), _utf16(b"a,b")
+    ('UTF-16', 'UTF-16BE', None)
+    """
+    if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16"
+    even, odd = (beginning[k::2].count(0) for k in (0, 1))
+    if 4 * max(even, odd) < len(beginning) or min(even, odd):
+        return None
+    return "UTF-16BE" if even else "UTF-16LE" if odd else None
 
 
 def open_csv(path: Path, types: dict[str, Any] | None = None, *, gaps: bool = True) -> Any:

@@ -22,6 +22,8 @@ KINDS = {
     ".ipc": "arrow",
 }
 
+# Formats that are read by a library which takes names in UTF-8 only.
+_BY_ARROW = ("parquet", "csv", "arrow")
 _ZARR_FILES = ("zarr.json", ".zgroup", ".zarray")
 
 # What others write beside their data, and data that is not complete yet.
@@ -107,9 +109,24 @@ def _is_folder(path: Path) -> bool:
 
 def _known(path: Path, keys: tuple[str, ...] = ()) -> Found:
     _check_plain(path)
-    if kind_of(path) is None:
+    kind = kind_of(path)
+    if kind is None:
         raise ValueError(f"{path} has none of the endings that can be read: {', '.join(KINDS)}.")
+    if kind in _BY_ARROW and not _is_utf8(path):
+        raise ValueError(
+            f"{path} has a name that is not in UTF-8, by which {kind} files cannot be opened; "
+            "rename it."
+        )
     return Found(path, None, keys)
+
+
+def _is_utf8(path: Path) -> bool:
+    """Tell whether the bytes of a name are text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_plain(path: Path) -> None:

@@ -1,0 +1,106 @@
+"""Tables and names that cannot be used, told of in one sentence that says what to do."""
+
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from elmband import ELMIntervalRegressor
+from elmband.cli import app
+
+NO_TEXT = b"k\xff"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder to be in, with a table and a model of it."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    ELMIntervalRegressor(5, random_state=0).fit(table, table["a"]).save("m.st")
+    table.assign(y=table["a"]).to_csv("rows.csv", index=False)
+    return tmp_path
+
+
+def told(*arguments):
+    with pytest.raises(ValueError, match=r"[^.]\.$") as caught:
+        app(list(arguments), standalone_mode=False)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE")],
+)
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_utf_16_is_told_of_with_how_to_convert_it(here, command, encoding, name):
+    pd.read_csv("rows.csv").to_csv(here / "wide.csv", index=False, encoding=encoding)
+    fit = ["fit", "wide.csv", "-t", "y", "-o", "o.st"]
+    predict = ["predict", "m.st", "wide.csv", "-o", "o.csv"]
+    found = told(*(fit if command == "fit" else predict))
+    assert found.startswith("wide.csv is not text in UTF-8, it looks like UTF-16; ")
+    assert f"iconv -f {name} -t UTF-8 " in found
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("more", [["--keep", "a"], ["--keep-all"]])
+def test_an_unknown_ending_is_told_of_whatever_is_kept(here, more):
+    (here / "rows.csv").rename(here / "rows.tsv")
+    sentence = told("predict", "m.st", "rows.tsv", "-o", "o.csv", *more)
+    assert sentence.startswith("rows.tsv has none of the endings that can be read: ")
+    sentence = told("triage", "m.st", "rows.tsv", "-o", "o.csv", "--review", "r.csv",
+                    "--max-width", "1")  # fmt: skip
+    assert sentence.startswith("rows.tsv has none of the endings that can be read: ")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_two_columns_of_one_name_are_named(ending):
+    table = pa.table([[1.0, 2.0]] * 3, ["a", "a", "y"])
+    if ending == "parquet":
+        parquet.write_table(table, "twice.parquet")
+    else:
+        with pa.ipc.new_file("twice.arrow", table.schema) as file:
+            file.write(table)
+    for command in (
+        ["fit", f"twice.{ending}", "-t", "y", "-o", "o.st"],
+        ["predict", "m.st", f"twice.{ending}", "-o", "o.csv"],
+    ):
+        sentence = told(*command)
+        assert sentence == f"twice.{ending} has two columns named 'a'; rename one of them."
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("more", "roles"),
+    [
+        (["--feature", "y", "--feature", "a"], "as a feature and a target; name it once."),
+        (["--weight", "y"], "as a target and the weight; name it once."),
+    ],
+)
+def test_a_column_of_two_roles_is_told_of_with_both(more, roles):
+    found = told("fit", "rows.csv", "-t", "y", "-o", "o.st", *more)
+    assert found == f"rows.csv: column 'y' is chosen twice, {roles}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_that_are_not_in_utf_8(here):
+    name = os.fsdecode(NO_TEXT)
+    os.link(here / "rows.csv", here / f"{name}.csv")
+    found = told("predict", "m.st", f"{name}.csv", "-o", "o.csv")
+    assert "has a name that is not in UTF-8" in found
+    assert found.endswith("rename it.")
+    app(["predict", "m.st", "rows.csv", "-o", f"{name}.parquet"], standalone_mode=False)
+    with (here / f"{name}.parquet").open("rb") as file:
+        assert parquet.read_table(file).num_rows == 60
+
+
+def test_passes_of_a_checkpoint_without_its_job_are_told_of(here):
+    (here / "kept").mkdir()
+    (here / "kept" / "pass-01.safetensors").touch()
+    found = told("fit", "rows.csv", "-t", "y", "-o", "o.st", "--checkpoint", "kept")
+    assert found.startswith("kept holds pass-01.safetensors but no job.json")
