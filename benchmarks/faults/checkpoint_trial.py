@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.faults import checkpoints
-from benchmarks.faults.model_trial import answer_all, as_text, is_finite, place, refused
+from benchmarks.faults.model_trial import answer_all, as_text, is_finite, told
 from benchmarks.faults.mutations import ODD_VALUES, Mutant, Original, change, in_bytes, mutant
 
 from elmband import scan
@@ -53,14 +53,7 @@ class Trial:
         changed = unchanged if chance is None else spoiled(self._kept, chance)
         name = original.parent.name
         label = f"{changed.kind} of {name} at {original.name}"
-        try:
-            return self._judged(name, changed, label)
-        except ValueError as error:
-            return refused(error, label)
-        except MemoryError as error:
-            return "wrong", f"{label}: out of memory {error}"
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
-            return "crashed", f"{label}: {place(error)}"
+        return told(lambda: self._judged(name, changed, label), label)
 
     def _judged(self, name: str, changed: Mutant, label: str) -> tuple[str, str]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

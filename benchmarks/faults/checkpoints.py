@@ -4,20 +4,18 @@
 model files does. The originals are what a fit had kept at several moments.
 """
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from benchmarks.faults.counts import Counts
-from benchmarks.faults.model_files import ROOT, Files
+from benchmarks.faults.model_files import ROOT, Files, tell
 from benchmarks.faults.model_files import run as run_files
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, TableEncoder, checkpoint, scan
@@ -124,10 +122,7 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is left to chance.")] = 0,
 ) -> None:
     """Change checkpoints and count what became of them."""
-    counts = run(times, seed, folder)
-    print(json.dumps({"injected": counts.injected, **asdict(counts)}))
-    if not counts.is_clean:
-        raise typer.Exit(1)
+    tell(run(times, seed, folder))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,13 @@
 """Commands ended by a signal: at a random moment, and just before each of their calls on files."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.faults.cases import Case, cases
 from benchmarks.faults.injection import Injection, Plan
-from benchmarks.faults.processes import SECONDS, Ended
+from benchmarks.faults.processes import Ended, await_end, start
 from benchmarks.faults.shim import Fault
 from benchmarks.faults.trial import Judged, Trials
 
@@ -72,22 +69,7 @@ def _at_start(trials: Trials, plan: Plan, case: Case, number: int) -> Judged:
 
 def started(trials: Trials, case: Case, delay: float, sent: int) -> Ended:
     """Start a command from nothing, and send a signal after some seconds."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "elmband", *case.arguments],
-        cwd=trials.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
-        text=True,
-    )
-    begun = time.perf_counter()
+    process, begun = start(case.arguments, trials.folder), time.perf_counter()
     time.sleep(delay)
     process.send_signal(sent)
-    try:
-        said, complained = process.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        said, complained = process.communicate()
-        return Ended(None, said, complained, time.perf_counter() - begun)
-    return Ended(process.returncode, said, complained, time.perf_counter() - begun)
+    return await_end(process, begun)

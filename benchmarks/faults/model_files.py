@@ -158,7 +158,11 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is left to chance.")] = 0,
 ) -> None:
     """Change model files and count what became of them."""
-    counts = run(times, seed, folder)
+    tell(run(times, seed, folder))
+
+
+def tell(counts: Counts) -> None:
+    """Print counts, and end with a status that is 0 only if all is as promised."""
     print(json.dumps({"injected": counts.injected, **asdict(counts)}))
     if not counts.is_clean:
         raise typer.Exit(1)

@@ -59,14 +59,10 @@ class Trial:
         original, changed = self.changed(number)
         label = f"{changed.kind} of {original.name}"
         self._path.write_bytes(changed.content)
-        try:
-            found = self._used(self._path)
-        except ValueError as error:
-            return refused(error, label)
-        except MemoryError as error:
-            return "wrong", f"{label}: out of memory {error}"
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
-            return "crashed", f"{label}: {place(error)}"
+        return told(lambda: self._judged(original, changed, label), label)
+
+    def _judged(self, original: Original, changed: Mutant, label: str) -> tuple[str, str]:
+        found = self._used(self._path)
         if not changed.signed and found != self._right(original):
             return "wrong", f"{label}: other answers than before, unnoticed"
         odd = [name for name in _FINITE if not is_finite(found.get(name, ""))]
@@ -111,6 +107,18 @@ def as_text(answer: Any) -> str:
 def is_finite(text: str) -> bool:
     """Tell whether all numbers of an answer are finite."""
     return "nan" not in text and "inf" not in text
+
+
+def told(judged: Callable[[], tuple[str, str]], label: str) -> tuple[str, str]:
+    """Return what became of a changed file, and why, also where that is an error."""
+    try:
+        return judged()
+    except ValueError as error:
+        return refused(error, label)
+    except MemoryError as error:
+        return "wrong", f"{label}: out of memory {error}"
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+        return "crashed", f"{label}: {place(error)}"
 
 
 def refused(error: ValueError, label: str) -> tuple[str, str]:

@@ -171,6 +171,32 @@ class Server:
             self._process = None
 
 
+def start(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[str]":
+    """Start a command from nothing, in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "elmband", *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
+        text=True,
+    )
+
+
+def await_end(process: "subprocess.Popen[str]", begun: float) -> Ended:
+    """Wait for a command that was begun at this time, for as long as one may take."""
+    status: int | None
+    try:
+        said, complained = process.communicate(timeout=SECONDS)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        process.kill()
+        said, complained = process.communicate()
+        status = None
+    return Ended(status, said, complained, time.perf_counter() - begun)
+
+
 def _send(child: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(child, number)

@@ -1,15 +1,12 @@
 """Two commands at once with the same output: the file is that of one of them, whole."""
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.faults.cases import Case, named
 from benchmarks.faults.injection import Injection, Plan
-from benchmarks.faults.processes import SECONDS, Ended
+from benchmarks.faults.processes import SECONDS, Ended, await_end, start
 from benchmarks.faults.trial import Judged, Trials
 
 CASES = (
@@ -40,9 +37,10 @@ def side_by_side(trials: Trials, cases: list[Case], delay: float) -> Judged:
     before = {path.name for path in trials.folder.iterdir()}
     running = []
     for case in cases:
-        running.append(_started(trials, case))
+        running.append(start(case.arguments, trials.folder))
         time.sleep(delay)
-    ended = [_ended(process) for process in running]
+    begun = time.perf_counter()
+    ended = [await_end(process, begun) for process in running]
     left = {path.name for path in trials.folder.iterdir()} - before
     return _judged(ended, (trials.folder / name).read_bytes(), answers, left)
 
@@ -61,26 +59,3 @@ def _judged(ended: list[Ended], found: bytes, answers: list[bytes], left: set[st
     if left:
         return Judged("wrong", f"left behind: {', '.join(sorted(left))}")
     return Judged("right")
-
-
-def _started(trials: Trials, case: Case) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "elmband", *case.arguments],
-        cwd=trials.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
-        text=True,
-    )
-
-
-def _ended(process: "subprocess.Popen[str]") -> Ended:
-    begun = time.perf_counter()
-    try:
-        said, complained = process.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        said, complained = process.communicate()
-        return Ended(None, said, complained, time.perf_counter() - begun)
-    return Ended(process.returncode, said, complained, time.perf_counter() - begun)
