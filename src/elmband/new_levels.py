@@ -7,7 +7,7 @@ levels tell how large it may be.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -24,6 +24,8 @@ MeanOf: TypeAlias = Callable[[Array], Array]
 _ROWS = 400
 # The two-sided level at which few levels get the quantile of Student's t.
 _LEVEL = 0.9
+# Half the width of the widest interval for it, in ranges of the training targets.
+_MOST_RANGES = 1.5
 
 
 class Block(NamedTuple):
@@ -68,6 +70,15 @@ class NewLevels:
             marks[block.start : block.stop, c] = shares[block.start : block.stop] > 0
         mixed = 1 - (shares**2) @ marks
         return cls(marks, mixed, np.sqrt([spread for _, spread in known]))
+
+    def bounded(self, multipliers: Floats, ranges: Floats) -> Self:
+        """Return the same with a new level adding no more than an interval of 90 % has room for.
+
+        That is 1.5 times the range of the training targets on either side of the mean: the range,
+        and its own length below and above. `multipliers` (m,) are those of 90 % intervals.
+        """
+        most = _MOST_RANGES * ranges / np.maximum(multipliers, 1e-300)
+        return replace(self, deviation=np.minimum(self.deviation, most))
 
     def of_rows(self, X: Array) -> Array:
         """Return the variance that new levels add to rows, (n, m).

@@ -201,3 +201,13 @@ def test_models_that_cannot_grow_do_not_offer_to(model, sentence):
     with pytest.raises(AttributeError) as raised:
         model.partial_fit(X, TWO)
     assert sentence in str(raised.value.__cause__ or raised.value)
+
+
+def test_a_common_factor_of_weights_given_to_refresh_changes_nothing():
+    """Least squares of weighted rows left out: weights are divided by their own mean."""
+    weights = np.random.default_rng(0).uniform(0.5, 2, N)
+    model = ELMClassifier(30, random_state=0).partial_fit(X, TWO, weights, classes=np.unique(TWO))
+    expected = model.refresh(X, TWO, weights).predict_proba(X)
+    for factor in (1e-3, 50.0):
+        found = model.refresh(X, TWO, factor * weights).predict_proba(X)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Precision
+from elmband._arrays import Precision, double, to_numpy
 from elmband.calibrate import (
     Calibration,
     OutputScores,
@@ -223,7 +223,6 @@ class IntervalModel(IntervalParts):
         pool, fitted = fit_best_transform(self, rows, labels, fit)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
-        self._note_new_levels(pool, fitted.predictive.stack)
         self._stale = False
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
@@ -231,6 +230,7 @@ class IntervalModel(IntervalParts):
             scores = cross_fitted(pool, recipe, fitted.row_scores).outputs(pool.factor)
             _warn_few(pool, scores)
         self.calibration_ = Calibration(self.calibration, scores)
+        self._note_new_levels(pool, fitted.predictive.stack)
         self._learn(lambda: fitted.left_out)
 
     def _note_new_levels(self, pool: Pool, stack: MeanStack) -> None:
@@ -239,7 +239,9 @@ class IntervalModel(IntervalParts):
         blocks = None if self._encoder_state is None else self._encoder_state.one_hot
         found = NewLevels.of(pool, stack.mean, blocks)
         if found is not None:
-            self._new_levels = found
+            Y = to_numpy(double(pool.distinct.rows.Y))
+            multipliers = [self.calibration_.symmetric(0.9, j) for j in range(Y.shape[1])]
+            self._new_levels = found.bounded(np.array(multipliers), np.ptp(Y, axis=0))
 
     def _log_spec(self, n_features: int) -> LayerSpec:
         if self.noise_neurons is not None:

@@ -186,6 +186,19 @@ def check_growing_rule(rule: AlphaRule) -> None:
         )
 
 
+def in_own_mean_weights(given: Rows, grown: Grown) -> Rows:
+    """Return rows scaled as the mean knows them, with weights divided by their own mean.
+
+    A common factor may be another one than `partial_fit` was given.
+    """
+
+    def weights(chunk: Chunk) -> Several:
+        return Several((Count(float(chunk.n)), Count(float(chunk.X.shape[0]))))
+
+    total, count = engine.total(grown.scaled(given, 1.0), weights, "rows").parts
+    return grown.scaled(given, total.n / count.n)
+
+
 def same_rows(given: Rows, grown: Grown) -> Rows:
     """Return the rows scaled for the second stage; refuse others than the mean was trained on.
 

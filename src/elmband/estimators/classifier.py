@@ -14,7 +14,7 @@ from elmband._arrays import Array, Precision, double, namespace, to_numpy
 from elmband.classes import ClassWeight
 from elmband.estimators._coded import CodedModel
 from elmband.estimators._elsewhere import written_elsewhere
-from elmband.estimators._updates import Grown
+from elmband.estimators._updates import Grown, in_own_mean_weights
 from elmband.estimators._validate import check_alpha
 from elmband.left_out import LeftOut
 from elmband.mean import MeanModel, SelectionMethod
@@ -199,7 +199,7 @@ precision, chunk_size, device, random_state, verbose
         """Calibrate probabilities anew, on rows that the model was trained on by `partial_fit`."""
         if self._grown is None or self._grown.sums is None:
             raise ValueError("refresh is for models that partial_fit or merge has changed.")
-        rows = self._grown.scaled(self._more_rows(X, y, sample_weight), self._grown.weight)
+        rows = in_own_mean_weights(self._more_rows(X, y, sample_weight), self._grown)
         mean = self._grown.mean_model(rows, check_alpha(self.alpha))
         self.probability_ = self._probabilities(mean.left_out(mean.some_rows(self._seed)))
         return self
