@@ -219,3 +219,31 @@ def test_the_mark_of_a_refused_fit_is_signed_too(tmp_path):
     job.write_text(json.dumps({**json.loads(job.read_text()), "refused": True}))
     with pytest.raises(ValueError, match="damaged"):
         Checkpoint(tmp_path / "kept", "another", 0)
+
+
+def test_a_refused_fit_leaves_no_folder_of_its_own(rows, tmp_path):
+    """The second is refused after a pass over the rows, whose sums were kept."""
+    model = ELMIntervalRegressor(4, noise="squared", random_state=0)
+    (tmp_path / "here").mkdir()
+    for options in ({"alpha": -1.0}, {"target_range": (0, 0.1)}):
+        refused = ELMIntervalRegressor(**model.get_params() | options)
+        with pytest.raises(ValueError, match=next(iter(options))):
+            refused.fit(rows(), checkpoint=tmp_path / "here" / "new" / "kept")
+        assert not list((tmp_path / "here").iterdir())
+
+
+def test_a_refused_fit_removes_nothing_that_was_there_before(rows, tmp_path):
+    kept = tmp_path / "above" / "kept"
+    kept.mkdir(parents=True)
+    (tmp_path / "above" / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match="alpha"):
+        ELMRegressor(4, alpha=-1.0).fit(rows(), checkpoint=kept)
+    assert (tmp_path / "above" / "mine.txt").read_text() == "mine"
+    assert not list(kept.iterdir())
+    before = Checkpoint(kept, "another fit", 0)
+    before.next_pass().save(Begun(1, Count(1.0), done=True))
+    before._leave()
+    names = sorted(path.name for path in kept.iterdir())
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        ELMRegressor(4, random_state=0).fit(rows(), checkpoint=kept)
+    assert sorted(path.name for path in kept.iterdir()) == names

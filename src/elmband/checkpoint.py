@@ -69,14 +69,16 @@ class Checkpoint:
     """A folder for the passes of one fit; `fingerprint` tells that fit from any other.
 
     `seed` is the one the fit was begun with. As a context, the folder belongs to this process
-    until the end. A fit that is refused there, for a parameter or for its rows, leaves its place
-    to the corrected one; the same fit still goes on from what was kept.
+    until the end. A fit that is refused there, for a parameter or for its rows, leaves nothing of
+    its own; what was kept before stays, for the same fit, or for the corrected one to replace.
     """
 
     def __init__(self, folder: str | Path, fingerprint: str, seed: int) -> None:
         self._folder = Path(folder)
         self._fingerprint = fingerprint
         self._passes: list[Pass] = []
+        self._is_new, self._refused = False, False
+        self._made: list[Path] = []
         self._lock = self._locked()
         try:
             self.seed = self._begin(seed)
@@ -95,8 +97,9 @@ class Checkpoint:
                     "was changed. Delete the folder to begin anew."
                 ) from error
             # The same parameters and rows will be refused again.
-            if isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedError):
-                self._write_job(self.seed, refused=True)
+            if _is_refusal(error):
+                useless = self._is_new and self._refused
+                self.remove() if useless else self._write_job(self.seed, refused=True)
         finally:
             self._leave()
 
@@ -107,6 +110,8 @@ class Checkpoint:
         while True:
             self._refuse_others()
             with _kept_in(self._folder):
+                above = (self._folder, *self._folder.parents)
+                self._made += [path for path in above if not path.exists()]
                 self._folder.mkdir(parents=True, exist_ok=True)
                 try:
                     return FolderLock(self._folder)
@@ -133,6 +138,7 @@ class Checkpoint:
         self._refuse_others()
         _remove(path for path in self._folder.iterdir() if _UNFINISHED.fullmatch(path.name))
         if not (self._folder / _JOB).exists():
+            self._is_new = True
             self._write_job(seed)
             return seed
         job = self._read_job()
@@ -184,6 +190,15 @@ class Checkpoint:
         _remove([self._folder / _JOB])
 
     @contextmanager
+    def noting_refusal(self) -> Iterator[None]:
+        """Note that the fit itself was refused, not what was to be done with its result."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            self._refused = _is_refusal(error)
+            raise
+
+    @contextmanager
     def until_complete(self) -> Iterator[Self]:
         """Keep what is summed within this context, and delete it at the end if nothing fails."""
         with self:
@@ -200,10 +215,11 @@ class Checkpoint:
             self._tell_of_others()
 
     def _leave(self) -> None:
-        """Let others have the folder, and remove it if nothing is left there."""
+        """Let others have the folder, and remove it, or all that a refused fit made, if empty."""
         self._lock.release()
         with suppress(OSError):
-            self._folder.rmdir()
+            for path in self._made if self._refused else [self._folder]:
+                path.rmdir()
 
     def _tell_of_others(self) -> None:
         """Say why the folder stays though the fit is done, where others put files there."""
@@ -220,6 +236,11 @@ class Checkpoint:
         with suppress(OSError):
             return list(self._folder.iterdir())
         return []
+
+
+def _is_refusal(error: BaseException | None) -> bool:
+    """Tell whether a fit was refused for its parameters or rows: the same ones will be again."""
+    return isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedError)
 
 
 # Where checkpoints of fits go that are to outlast them.

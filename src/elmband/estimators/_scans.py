@@ -212,6 +212,7 @@ def followed(
         if checkpoint is not None:
             place = _checkpoint_of(checkpoint, estimator, X, client)
             kept = owner(stack).enter_context(place.until_complete())
+            stack.enter_context(kept.noting_refusal())
         bar = stack.enter_context(shown(verbose, X.nbytes if isinstance(X, Scan) else None))
         with engine.running(engine.Job(bar, kept)):
             yield
