@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from running import run
+from forked import run
 from sklearn.datasets import load_diabetes, load_iris
 
 

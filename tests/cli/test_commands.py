@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from running import run
+from forked import run
 
 from elmband import load
 

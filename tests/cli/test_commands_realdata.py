@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from running import run
+from forked import run
 
 pytest.importorskip("pyarrow")
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]

@@ -5,9 +5,10 @@ import io
 
 import pandas as pd
 import pytest
+from forked import run
 from hypothesis import given
 from hypothesis import strategies as st
-from running import is_one_sentence, run
+from running import is_one_sentence
 
 from elmband import load, scan
 from elmband.cli._csv import CsvWriter

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from running import run
+from forked import run
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, load, scan
 from elmband.cli import _groups, app

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from running import run
+from forked import run
 
 pytestmark = pytest.mark.slow
 

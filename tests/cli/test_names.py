@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from running import is_one_sentence, run
+from forked import run
+from running import is_one_sentence
 
 pytestmark = pytest.mark.slow
 
