@@ -51,6 +51,22 @@ def test_an_infinite_value_of_a_csv_file_is_told_of_with_its_place():
         app(["predict", "encoded.st", "bad.csv", "-o", "o.csv"], standalone_mode=False)
 
 
+def test_rows_of_which_nothing_is_known_are_told_of(here, capsys):
+    table = pd.read_parquet("good.parquet")
+    table.loc[[40, 71], "b"] = 1e308
+    table.to_parquet("far.parquet")
+    ELMIntervalRegressor({"linear": 2}, random_state=0).fit(
+        table[["a", "b"]][:40], table["y"][:40]
+    ).save("linear.st")
+    app(["predict", "linear.st", "far.parquet", "-o", "o.parquet"], standalone_mode=False)
+    assert (
+        "Note: 2 rows have infinite bounds, as where a value is too large"
+        in capsys.readouterr().err
+    )
+    lower = pd.read_parquet(here / "o.parquet")["lower_0.95"]
+    assert np.flatnonzero(np.isinf(lower)).tolist() == [40, 71]
+
+
 @pytest.mark.usefixtures("here")
 def test_workers_name_the_file_as_well():
     encoder = TableEncoder().fit(pd.read_parquet("good.parquet")[["b"]])

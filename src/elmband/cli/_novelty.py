@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from elmband.cli._options import counted
 from elmband.cli._status import note
 from elmband.encode.novelty import Novelty, tells_of_gaps
@@ -35,6 +37,21 @@ def tell_novelty(model: Any, found: Novelty) -> None:
         note(
             f"{found.rows_new:,} of {rows} have values that the training rows had none of, in "
             f"{_columns(unseen)}: {_consequence(model, state, unseen)}."
+        )
+
+
+def unbounded(columns: Mapping[str, Any]) -> int:
+    """Count rows of which nothing is known: their intervals are infinite."""
+    bounds = [values for name, values in columns.items() if name.startswith(("lower_", "upper_"))]
+    return int(np.isinf(bounds).any(axis=0).sum()) if bounds else 0
+
+
+def tell_unbounded(count: int) -> None:
+    """Say that there are infinite bounds, and where they come from."""
+    if count:
+        note(
+            f"{counted(count, 'row')} have infinite bounds, as where a value is too large to "
+            "compute with, such as 1e308: nothing is known of them."
         )
 
 

@@ -38,8 +38,12 @@ class Commands(TyperGroup):
 
     def make_context(self, *arguments: Any, **others: Any) -> Any:
         """Read the options before the name of a command."""
-        with _printable_usage():
-            return super().make_context(*arguments, **others)
+        try:
+            with _printable_usage():
+                return super().make_context(*arguments, **others)
+        except KeyboardInterrupt as error:
+            # Older versions of Typer would say that it was aborted, with a status of 1.
+            raise typer.Exit(_status_of(error)) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -49,7 +53,7 @@ class Commands(TyperGroup):
             # What is still in memory is written here, where a failure has a status.
             _flush()
         except KeyboardInterrupt as error:
-            raise typer.Exit(getattr(error, "status", INTERRUPTED)) from None
+            raise typer.Exit(_status_of(error)) from None
         except BrokenPipeError:
             _let_go()
             raise typer.Exit(CLOSED) from None
@@ -92,6 +96,10 @@ class EndedError(KeyboardInterrupt):
     def __init__(self, status: int) -> None:
         super().__init__()
         self.status = status
+
+
+def _status_of(error: KeyboardInterrupt) -> int:
+    return error.status if isinstance(error, EndedError) else INTERRUPTED
 
 
 class _Signals:
@@ -141,7 +149,7 @@ def ending() -> Iterator[None]:
         signals.begin()
         yield
     except KeyboardInterrupt as error:
-        sys.exit(getattr(error, "status", INTERRUPTED))
+        sys.exit(_status_of(error))
     except SystemExit as error:
         if error.code == INTERRUPTED and signals.status is not None:
             sys.exit(signals.status)

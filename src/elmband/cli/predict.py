@@ -10,7 +10,7 @@ from elmband import ELMIntervalRegressor, scan
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import answers, features_of, predicted, told_of, without_names
-from elmband.cli._novelty import facts_of, novelty, tell_novelty
+from elmband.cli._novelty import facts_of, novelty, tell_novelty, tell_unbounded, unbounded
 from elmband.cli._options import (
     AsJson,
     EscapeFormulas,
@@ -115,12 +115,14 @@ def _from_table(
         answer = partial(_answered, model=model, levels=levels, keep=keep)
         sums: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
         return sums
-    met: Novelty | None = None
+    met, unknown = None, 0
     with table_writer(output, escape_formulas=escape_formulas) as write:
         for rows, _, columns in answers(model, path, levels, keep, (output,)):
             write(with_columns(rows.copied, columns, keep))
             found = novelty(model, rows.seen)
             met = found if met is None else met + found
+            unknown += unbounded(columns)
+    tell_unbounded(unknown)
     assert met is not None
     return met
 
