@@ -17,7 +17,7 @@ BROKEN = {
     "semicolons": (b"a;b;y\n1;2;3\n4;5;6\n", "separated by semicolons"),
     "decimal commas": (b"a;y\n1,5;3\n4,5;6\n", "separated by semicolons"),
     "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by tabs"),
-    "binary junk": (bytes(range(256)) * 20, "cannot be read"),
+    "binary junk": (bytes(range(256)) * 20, "is not text in UTF-8"),
     "no target": (b"a,b\n1,2\n3,4\n", "no column 'y'"),
     "ragged": (b"a,y\n1,2\n2\n", "line 3 has another number of cells (1) than the first (2)"),
     "mixed target": (
@@ -63,7 +63,7 @@ def test_fit_says_what_is_wrong_in_one_sentence(tmp_path, name):
          "column 'age' holds 'old', which is not a number"),
         (".csv", b"age,sex,bmi,bp,town,day\n1,1,1\n", "another number of cells (3) than"),
         (".csv", b"age,sex,bmi,bp,town,day\n1,1,1,1,\xc5bo,2024-01-01\n", "not in UTF-8"),
-        (".csv", bytes(range(256)) * 20, "cannot be read"),
+        (".csv", bytes(range(256)) * 20, "is not text in UTF-8"),
         (".parquet", bytes(range(256)) * 20, "cannot be read"),
         (".arrow", b"ARROW1\0\0" + bytes(range(256)) * 20, "cannot be read"),
         (".h5", bytes(range(256)) * 20, "cannot be read"),

@@ -168,7 +168,7 @@ def test_loaded_models_are_the_same(model, tmp_path):
 
 @pytest.mark.slow
 def test_models_of_other_array_libraries(xp):
-    X, y, new = rows()
+    X, y, new = rows(650)
     with_numpy = ELMIntervalRegressor(10, random_state=0).fit(X, y)
     with config_context(array_api_dispatch=True):
         model = ELMIntervalRegressor(10, random_state=0).fit(xp.asarray(X), xp.asarray(y))

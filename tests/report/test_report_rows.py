@@ -88,7 +88,7 @@ def rounded(value, digits=9):
 def test_the_array_library_changes_nothing(tmp_path, xp):
     (X, y), (rows, true) = (
         tuple(part.to_numpy().copy() for part in delays(n, seed))
-        for n, seed in ((500, 0), (3000, 1))
+        for n, seed in ((650, 0), (3000, 1))
     )
     model = ELMIntervalRegressor(10, alpha=1.0, noise_alpha=1.0, random_state=0).fit(X, y)
     whole = content_of(tmp_path, model, (rows, true), group=1)

@@ -118,7 +118,8 @@ def _utf16(beginning: bytes) -> str | None:
     >>> _utf16("a,b".encode("utf-16")), _utf16("a,b".encode("utf-16-be")), _utf16(b"a,b")
     ('UTF-16', 'UTF-16BE', None)
     """
-    if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
+    # The first mark of UTF-32 begins like that of UTF-16.
+    if beginning.startswith((b"\xff\xfe", b"\xfe\xff")) and beginning[2:4] != b"\0\0":
         return "UTF-16"
     even, odd = (beginning[k::2].count(0) for k in (0, 1))
     if 4 * max(even, odd) < len(beginning) or min(even, odd):
