@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from elmband import ELMIntervalRegressor, ELMRegressor
+from elmband import ELMIntervalRegressor, ELMRegressor, scan
+from elmband.estimators import _scans
 from elmband.metrics import picp
 from elmband.rows import ArrayRows
 from elmband.weights import bounded_weights, effective_number
@@ -120,3 +121,15 @@ def test_six_groups_are_not_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ELMIntervalRegressor(20, random_state=0).fit(inputs, y, groups=label)
+
+
+def test_rows_that_only_reading_can_count_are_fitted(monkeypatch):
+    """As are those of large CSV files, which no memory is to hold."""
+    monkeypatch.setattr(_scans, "_KEPT_BYTES", 0)
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(60, 2))
+    y = inputs[:, 0] + 0.3 * rng.normal(size=60)
+    pieces = [(inputs[k : k + 20], y[k : k + 20]) for k in (0, 20, 40)]
+    model = ELMIntervalRegressor(4, random_state=0)
+    found = model.fit(scan(lambda: iter(pieces))).predict_interval(inputs)
+    np.testing.assert_allclose(found, model.fit(inputs, y).predict_interval(inputs), rtol=1e-6)

@@ -5,6 +5,7 @@ no more than groups do. A fit to rows of which a few have nearly all of the weig
 these: residuals vanish, and what the others say of errors is lost in rounding.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,10 @@ def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
     are. What is said of finite samples goes by the weights as given: scores count as many rows, or
     groups, as these are worth.
     """
-    if not isinstance(rows, ArrayRows) or (rows.s is None and labels is None):
+    if not isinstance(rows, ArrayRows):
+        # A pass over them may be needed to count them; their scores tell what they are worth.
+        return Bounded(rows, math.inf, 1.0)
+    if rows.s is None and labels is None:
         return Bounded(rows, float(len(rows)), 1.0)
     given = np.ones(len(rows)) if rows.s is None else to_numpy(rows.s).astype(np.float64)
     units, owner = _of_units(given / given.max(), labels)
