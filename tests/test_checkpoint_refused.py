@@ -247,3 +247,23 @@ def test_a_refused_fit_removes_nothing_that_was_there_before(rows, tmp_path):
     with pytest.raises(ValueError, match="belongs to another fit"):
         ELMRegressor(4, random_state=0).fit(rows(), checkpoint=kept)
     assert sorted(path.name for path in kept.iterdir()) == names
+
+
+@pytest.mark.parametrize("ends", ["well", "refused", "replaced"])
+def test_files_of_others_stay_though_their_names_begin_as_passes_do(tmp_path, ends):
+    folder = tmp_path / "kept"
+    error = KeyboardInterrupt if ends == "well" else ValueError
+    with pytest.raises(error), Checkpoint(folder, "a fit", 0):
+        raise error
+    (folder / "pass-01.safetensors").write_text("a pass")
+    (folder / "pass-best.safetensors").write_text("mine")
+    mark = "another" if ends == "replaced" else "a fit"
+    kept = Checkpoint(folder, mark, 0)
+    if ends == "refused":
+        with pytest.raises(ValueError, match="no"), kept, kept.noting_refusal():
+            raise ValueError("no")
+    else:
+        with pytest.warns(UserWarning, match="stays: it holds pass-best"), kept.until_complete():
+            pass
+        assert [path.name for path in folder.iterdir()] == ["pass-best.safetensors"]
+    assert (folder / "pass-best.safetensors").read_text() == "mine"

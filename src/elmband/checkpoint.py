@@ -27,8 +27,9 @@ _FORMAT = 3
 _JOB = "job.json"
 # Seconds between two visits to the disk.
 _PATIENCE = 10.0
-# Files that a process of ours was writing when it was killed; others may have unfinished files too.
+# Others may have files whose names begin alike.
 _PASS = re.compile(r"pass-\d{2,}\.safetensors")
+# Files that a process of ours was writing when it was killed; others may have unfinished files too.
 _UNFINISHED = re.compile(r"\.(job\.json|pass-\d{2,}\.safetensors)\.[0-9a-f]{8}\.partial")
 
 
@@ -153,7 +154,7 @@ class Checkpoint:
                 f"The checkpoint in {self._folder} belongs to another fit: other rows, parameters "
                 "or version. Name another folder, or delete this one to begin anew."
             )
-        _remove(self._folder.glob("pass-*.safetensors"))
+        _remove(path for path in self._folder.iterdir() if _PASS.fullmatch(path.name))
         self._write_job(seed)
         return seed
 
@@ -186,7 +187,7 @@ class Checkpoint:
     def remove(self) -> None:
         """Delete what is kept: the fit is complete."""
         # The job goes last: passes without one would be files of somebody else.
-        _remove(self._folder.glob("pass-*.safetensors"))
+        _remove(path for path in self._folder.iterdir() if _PASS.fullmatch(path.name))
         _remove([self._folder / _JOB])
 
     @contextmanager
