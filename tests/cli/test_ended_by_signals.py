@@ -16,7 +16,8 @@ pytestmark = [
 # The command sends a signal to itself right before it reads options: those before the name of a
 # command, where Typer turns interruptions into its own end, or those after it.
 SCRIPT = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup would have it ignore
 import typer.core
 from elmband.cli import main
 
@@ -33,7 +34,8 @@ main()
 
 # As compiled modules do that are interrupted in their import.
 TURNED = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from elmband.cli import app, main, _status
 
 def turned(*_):

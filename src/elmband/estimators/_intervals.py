@@ -332,11 +332,13 @@ def _warn_few(pool: Pool, scores: tuple[OutputScores, ...]) -> None:
     # Of targets that are all equal there is nothing to be known, and another warning says so.
     if min(n, worth) >= least or not any(output.both.t[-1] > 0 for output in scores):
         return
-    weighed = "" if worth > _AS_MANY * n else f" whose weights make them worth {worth:.3g}"
-    told = f"{n} {what}{weighed}"
+    told, wanted = f"{n} {what}", f"{least} {what.split()[-1]} or more"
+    if worth <= _AS_MANY * n:
+        told += f" whose weights make them worth {worth:.3g}"
+        wanted += ", with weights that differ less"
     warnings.warn(
         f"{told} are too few to tell how far off predictions may be: their intervals are rough "
-        f"guesses, so train on {least} {what.split()[-1]} or more.",
+        f"guesses, so train on {wanted}.",
         UserWarning,
         stacklevel=5,
     )
