@@ -31,7 +31,7 @@ RBF_MIX = {"rbf_l1": 5, "rbf_l2": 5, "rbf_linf": 5, "relu": 5}
 
 @pytest.mark.slow
 # Some checks fit ten rows.
-@pytest.mark.filterwarnings("ignore:.* different rows are too few")
+@pytest.mark.filterwarnings("ignore:.* are too few to tell")
 @parametrize_with_checks(
     [
         ELMRegressor(),

@@ -200,5 +200,5 @@ def test_weights_without_sums_are_refused(size):
 def test_weights_that_leave_few_rows_are_told_of():
     weights = np.ones(150)
     weights[0] = 300
-    with pytest.warns(UserWarning, match=r"worth 2.24 different rows are too few"):
+    with pytest.warns(UserWarning, match=r"worth 2.24 are too few"):
         ELMIntervalRegressor(random_state=0).fit(DATA.X, DATA.y, weights)
