@@ -142,11 +142,11 @@ class _Signals:
 def ending() -> Iterator[None]:
     """Turn expected failures into a sentence and a status, and warnings into notes."""
     signals = _Signals()
-    warnings.filterwarnings("ignore", category=RuntimeWarning)
-    warnings.showwarning = _note  # type: ignore[assignment]
     try:
         # Only from here on are signals caught.
         signals.begin()
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
+        warnings.showwarning = _note  # type: ignore[assignment]
         yield
     except KeyboardInterrupt as error:
         sys.exit(_status_of(error))
