@@ -285,9 +285,25 @@ def _function(_):
     return lambda: scan(pieces, chunk_size=50)
 
 
+SQUARED, FIXED = {"noise": "squared"}, {"noise": "squared", "alpha": 1.0}
+UNCOUNTED = [
+    *((opened, {}) for opened in (_csv, _arrow_stream, _function)),
+    (_function, SQUARED),
+    (_csv, FIXED),
+    *(
+        pytest.param(opened, options, marks=pytest.mark.long)
+        for opened, options in (
+            (_csv, SQUARED),
+            (_arrow_stream, SQUARED),
+            (_arrow_stream, FIXED),
+            (_function, FIXED),
+        )
+    ),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"noise": "squared"}, {"noise": "squared", "alpha": 1.0}])
-@pytest.mark.parametrize("opened", [_csv, _arrow_stream, _function])
+@pytest.mark.parametrize(("opened", "options"), UNCOUNTED)
 def test_rows_that_only_reading_can_count_are_gone_on_with(tmp_path, monkeypatch, opened, options):
     """Whatever pass was the last to be kept, the next fit knows the number of rows."""
     pytest.importorskip("pyarrow")

@@ -349,6 +349,7 @@ def test_kept_neurons_are_columns_of_the_layer():
 
 
 @pytest.mark.slow
+@pytest.mark.one_on_jax
 @pytest.mark.parametrize("n", [60, 30])
 @pytest.mark.parametrize("method", SELECTION_METHODS)
 def test_both_stages_are_solved_on_the_selected_neurons(method, n, xp):
