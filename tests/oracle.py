@@ -21,7 +21,9 @@ def hidden_outputs(Z, blocks):
     """Blocks are (kind, W, b) with W (d, L) and b (L,)."""
     columns = []
     for kind, W, b in blocks:
-        if kind in NORMS:
+        if kind == "laplace":
+            columns.append(np.exp(-cdist(Z, W.T) / b))
+        elif kind in NORMS:
             columns.append(np.exp(-(cdist(Z, W.T, NORMS[kind]) ** 2) / (2 * b**2)))
         else:
             T = np.asarray(Z) @ W + b

@@ -274,3 +274,23 @@ def test_every_output_has_its_own_scores():
     both = Calibration("loo", (output([1.0, 2.0, 3.0]), output([10.0, 20.0, 30.0])))
     assert both.symmetric(0.5, 1) == pytest.approx(10 * both.symmetric(0.5, 0))
     assert both.std(1) == pytest.approx(10 * both.std(0))
+
+
+def test_many_scores_are_kept_in_part_and_multipliers_stay():
+    """What is dropped lies on a line between its neighbours, up to a few in ten thousand."""
+    rng = np.random.default_rng(0)
+    t = rng.standard_t(4, size=20_000)
+    for weights in (np.ones(20_000), rng.uniform(0.5, 2, size=20_000)):
+        scores = Scores.of(t, weights)
+        thin = scores.thinned()
+        assert len(thin.t) <= 4000
+        assert thin.n == scores.n
+        for share in (0.001, 0.02, 0.3, 0.5, 0.9, 0.99, 0.9999, 0.99999):
+            expected = scores.estimated(share, one_sided)
+            assert thin.estimated(share, one_sided) == pytest.approx(expected, rel=2e-3, abs=2e-3)
+        assert thin.root_mean_square == pytest.approx(scores.root_mean_square, rel=2e-3)
+
+
+def test_few_scores_are_kept_as_they_are():
+    scores = Scores.of(np.random.default_rng(0).normal(size=4000), np.ones(4000))
+    assert scores.thinned() is scores

@@ -220,9 +220,10 @@ from pathlib import Path
 from elmband.folder_lock import FolderLock
 lock = FolderLock(Path(sys.argv[1]))
 if os.fork() == 0:
+    # By now the child has closed its copy: before, the lock would be its as well.
+    print("held", flush=True)
     time.sleep(60)
     os._exit(0)
-print("held", flush=True)
 time.sleep(60)
 """
 

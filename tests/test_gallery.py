@@ -26,6 +26,7 @@ def test_the_gallery_is_complete():
         "off_distribution",
         "pixels",
         "promise",
+        "relevance",
         "report",
         "save",
         "scan",

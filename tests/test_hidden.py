@@ -2,15 +2,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
 
 import oracle
 from elmband._arrays import to_numpy
-from elmband.hidden import LayerSpec
+from elmband.hidden import FeatureMap, LayerSpec
+from elmband.moments import Chunk
 from elmband.neurons import KINDS
+from elmband.relevance import Relevance
 from elmband.sample import sample_rows
+from elmband.scaling import Scaling
+from elmband.views import RankScores, SoftClip
 
 Z = np.random.default_rng(0).standard_normal((60, 4))
 SAMPLE = sample_rows(Z, 30, seed=1)
+
+
+# Some rows are centres: rounding leaves a distance of the root of its unit between both.
+TIP = {"float64": 1e-7, "float32": 2e-3}
 
 
 def draw(n_neurons, seed=3, **options):
@@ -23,7 +32,8 @@ def test_every_kind_equals_its_formula_on_every_library(kind, xp):
     expected = oracle.hidden_outputs(Z, oracle.blocks_of(layer))
     rows = xp.asarray(Z)
     actual = layer.to(rows, xp.float64)(rows)
-    np.testing.assert_allclose(to_numpy(actual), expected, rtol=1e-12, atol=1e-12)
+    exact = 1e-12 if kind != "laplace" else TIP["float64"]
+    np.testing.assert_allclose(to_numpy(actual), expected, rtol=1e-12, atol=exact)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +43,8 @@ def test_float32_stays_float32_and_close(kind, xp):
     actual = layer.to(rows, xp.float32)(rows)
     assert actual.dtype == xp.float32
     expected = oracle.hidden_outputs(Z, oracle.blocks_of(layer))
-    np.testing.assert_allclose(to_numpy(actual), expected, rtol=1e-4, atol=1e-5)
+    exact = 1e-5 if kind != "laplace" else TIP["float32"]
+    np.testing.assert_allclose(to_numpy(actual), expected, rtol=1e-4, atol=exact)
 
 
 def test_a_mix_keeps_its_order():
@@ -89,8 +100,106 @@ def test_without_bias_zero_stays_zero():
     assert not draw(5, bias=False)(np.zeros((1, 4))).any()
 
 
-def test_a_larger_layer_contains_the_smaller_one():
-    np.testing.assert_array_equal(draw(50)(Z)[:, :20], draw(20)(Z))
+A = np.random.default_rng(5).standard_normal((4, 4))
+RELEVANCE = Relevance(A @ A.T / np.trace(A @ A.T))
+SPECS = {
+    "dense": {},
+    "sparse": {"density": 0.4},
+    "few inputs": {"max_inputs": 3},
+    "few inputs, placed": {"max_inputs": 3, "placed": True},
+    "directions": {"relevance": RELEVANCE},
+    "inputs": {"relevance": RELEVANCE, "shape": "diagonal", "placed": True},
+    "few relevant inputs": {"relevance": RELEVANCE, "max_inputs": 3, "placed": True},
+}
+
+
+@pytest.mark.parametrize("kind", ["tanh", "laplace"])
+@pytest.mark.parametrize("options", SPECS.values(), ids=SPECS)
+def test_a_larger_layer_contains_the_smaller_one(options, kind):
+    large, small = draw({kind: 50}, **options), draw({kind: 20}, **options)
+    for name in ("weights", "bias"):
+        mine, theirs = (getattr(layer.blocks[0], name) for layer in (large, small))
+        np.testing.assert_allclose(mine[..., :20], theirs, rtol=1e-14)
+
+
+@pytest.mark.one_on_jax
+@pytest.mark.parametrize("kind", ["laplace", "rbf_l1", "rbf_l2", "rbf_linf"])
+@pytest.mark.parametrize("shape", ["full", "diagonal"])
+def test_distances_of_relevant_directions_on_every_library(kind, shape, xp):
+    layer = draw({kind: 3}, relevance=RELEVANCE, shape=shape)
+    metric = layer.blocks[0].metric
+    np.testing.assert_array_equal(metric, RELEVANCE.root(shape))
+    new = np.random.default_rng(8).standard_normal((20, 4))
+    expected = oracle.hidden_outputs(new @ metric, oracle.blocks_of(layer))
+    rows = xp.asarray(new)
+    actual = layer.to(rows, xp.float64)(rows)
+    np.testing.assert_allclose(to_numpy(actual), expected, rtol=1e-11)
+    assert layer.blocks[0].n_inputs == 4
+
+
+def test_centres_of_a_metric_are_rows_in_it_and_widths_typical_distances():
+    block = draw({"laplace": 25}, relevance=RELEVANCE, weight_scale=2.0).blocks[0]
+    np.testing.assert_allclose(block.weights.T, SAMPLE.rows[:25] @ block.metric)
+    typical = np.median(pdist(SAMPLE.rows @ block.metric))
+    np.testing.assert_array_less(block.bias, 2.001 * typical / 2)
+    np.testing.assert_array_less(0.499 * typical / 2, block.bias)
+
+
+def test_weights_of_directions_have_the_covariance_of_their_relevance():
+    """Of 20,000 draws a covariance is off by 1 %."""
+    spec = LayerSpec((("tanh", 20_000),), weight_scale=1.5, relevance=RELEVANCE)
+    W = spec.draw(4, 0).blocks[0].weights
+    np.testing.assert_allclose(np.cov(W), 1.5**2 * RELEVANCE.matrix, atol=0.03)
+
+
+def test_neurons_of_one_input_see_each_in_proportion_to_the_root_of_its_share():
+    shares = np.array([0.64, 0.32, 0.04, 0.0])
+    spec = LayerSpec((("tanh", 20_000),), max_inputs=1, relevance=Relevance(np.diag(shares)))
+    W = spec.draw(4, 0).blocks[0].weights
+    assert ((W != 0).sum(axis=0) == 1).all()
+    roots = np.sqrt(shares)
+    np.testing.assert_allclose((W != 0).mean(axis=1), roots / roots.sum(), atol=0.01)
+
+
+def test_neurons_of_few_inputs_see_one_to_three_of_them():
+    spec = LayerSpec((("tanh", 3000),), max_inputs=3, relevance=RELEVANCE)
+    seen = (spec.draw(4, 0).blocks[0].weights != 0).sum(axis=0)
+    np.testing.assert_allclose(np.bincount(seen)[1:] / 3000, 1 / 3, atol=0.03)
+
+
+@pytest.mark.parametrize("options", SPECS.values(), ids=SPECS)
+def test_bias_is_as_asked_and_scaled_whatever_neurons_are_drawn_from(options):
+    options = {**options, "placed": False}
+    assert not draw(5, bias=False, **options).blocks[0].bias.any()
+    small, large = (draw(5, weight_scale=c, **options).blocks[0] for c in (1.0, 3.0))
+    np.testing.assert_allclose(large.bias, 3 * small.bias)
+    np.testing.assert_allclose(large.weights, 3 * small.weights)
+
+
+def test_placed_neurons_are_zero_at_their_rows():
+    block = draw(20, placed=True, relevance=RELEVANCE).blocks[0]
+    T = SAMPLE.rows[:20] @ block.weights + block.bias
+    np.testing.assert_allclose(np.diagonal(T), 0, atol=1e-12)
+
+
+def test_inputs_are_passed_on_beside_neurons():
+    layer = draw(5, passes=True, relevance=RELEVANCE)
+    np.testing.assert_array_equal(layer(Z)[:, :4], Z)
+    assert layer.n_neurons == 9
+
+
+@pytest.mark.parametrize("kind", [SoftClip, RankScores])
+def test_a_map_with_a_view_is_the_layer_on_what_is_seen(kind, xp):
+    view = kind.of(Z**3, np.ones(len(Z)))
+    layer = draw({"linear": 4, "tanh": 5})
+    scaling = Scaling(np.arange(4.0), np.full(4, 2.0))
+    raw = 2 * Z**3 + np.arange(4.0)
+    rows = xp.asarray(raw)
+    features = FeatureMap(scaling, layer, view).to(rows, xp.float64)
+    expected = layer(view(Z**3))
+    np.testing.assert_allclose(to_numpy(features.apply(rows)), expected, rtol=1e-9, atol=1e-9)
+    mapped = features(Chunk(rows, rows, None)).X
+    np.testing.assert_allclose(to_numpy(mapped), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_seeds_and_blocks_differ():

@@ -197,6 +197,7 @@ def originals(tmp_path_factory):
     "name",
     [
         "every kind of neuron",
+        "learned intervals",
         "stack of two, two outputs",
         "box-cox",
         "refreshed",

@@ -4,12 +4,13 @@ import pytest
 from elmband import engine
 from elmband._arrays import to_numpy
 from elmband.calibrate import row_scores
-from elmband.ensemble import fit_stack
 from elmband.hidden import LayerSpec
+from elmband.noise.output import with_mean
 from elmband.pool import Pool
-from elmband.predictive import Detail, NoiseSettings, fit_predictive, with_mean
+from elmband.predictive import Detail, NoiseSettings, fit_predictive
 from elmband.rows import ArrayRows
 from elmband.scaling import Scaling, column_moments
+from elmband.search import fit_stack
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -139,7 +140,7 @@ def test_every_row_behind_a_judged_one_is_found():
     targets = np.random.default_rng(2).standard_normal((len(owner), 1))
     s = np.random.default_rng(3).uniform(0.5, 2, size=len(owner))
     pool, stack = stacked(X[owner], targets, s)
-    detail = Detail.of(pool, stack)
+    detail = Detail.of(pool, stack.judged, stack.index)
     # Values of judged rows, handed on and taken together again, are what they were.
     rows = detail.spread(stack.judged.rows.X)
     np.testing.assert_allclose(rows, X[owner])
@@ -151,7 +152,8 @@ def test_every_row_behind_a_judged_one_is_found():
 
 
 def test_rows_that_are_all_different_are_their_own_detail():
-    detail = Detail.of(*stacked(X, Y))
+    pool, stack = stacked(X, Y)
+    detail = Detail.of(pool, stack.judged, stack.index)
     assert detail.distinct
     assert (detail.gap == 0).all()
     values = Y.copy()

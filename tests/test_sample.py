@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.sample import sample_rows
+from elmband.sample import RowSample, sample_rows
 
 ROWS = np.random.default_rng(0).standard_normal((500, 3))
 
@@ -48,3 +48,29 @@ def test_the_sample_is_uniform_over_distinct_rows():
     assert abs(counts.std() - np.sqrt(80 * 0.96)) < 1.5
     assert counts.min() > 80 - 5 * 9
     assert counts.max() < 80 + 5 * 9
+
+
+def test_mixtures_have_the_mean_and_covariance_of_the_rows_and_sit_on_none():
+    """Of 4,000 mixtures a covariance is off by some 3 %."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((4000, 3)) @ rng.standard_normal((3, 3)) + np.arange(3.0)
+    sample = RowSample(4000, np.arange(4000, dtype=np.uint64), rows)
+    mixed = sample.mixed()
+    assert mixed.rows.shape == rows.shape
+    np.testing.assert_allclose(mixed.rows.mean(axis=0), rows.mean(axis=0), atol=0.1)
+    scale = np.sqrt(np.outer(rows.var(axis=0), rows.var(axis=0)))
+    gap = np.abs(np.cov(mixed.rows.T) - np.cov(rows.T)) / scale
+    assert gap.max() < 0.1
+    assert np.abs(mixed.rows[:, None] - rows[None, :200]).sum(axis=2).min() > 1e-4
+    # They depend on the rows alone.
+    np.testing.assert_array_equal(mixed.rows, sample.mixed().rows)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_mixtures_of_few_rows_are_finite_and_within_their_span(n):
+    rows = np.random.default_rng(n).standard_normal((n, 6))
+    mixed = RowSample(n, np.arange(n, dtype=np.uint64), rows).mixed().rows
+    assert np.isfinite(mixed).all()
+    rank = np.linalg.matrix_rank(rows - rows.mean(axis=0))
+    both = np.vstack([rows, mixed]) - rows.mean(axis=0)
+    assert np.linalg.matrix_rank(both, tol=1e-8) == rank

@@ -21,7 +21,7 @@ def quality(
         "results"
     ),
     sets: Annotated[
-        str, typer.Option(help="Sets or groups of sets (paper, uci, het, art), with commas.")
+        str, typer.Option(help="Sets or groups of sets (paper, uci, het, tab, art), with commas.")
     ] = "",
     methods: Annotated[
         str, typer.Option(help="Methods, with commas; 'rivals' means all but elmband's.")

@@ -19,7 +19,7 @@ def draw(summary: Summary, path: Path) -> None:
     figure = Figure(figsize=(3.2 * COLUMNS, 2.7 * n_rows), layout="constrained")
     for place, name in enumerate(panels):
         axes = figure.add_subplot(n_rows, COLUMNS, place + 1)
-        for k, method in enumerate(summary.methods):
+        for k, method in enumerate(summary.with_intervals):
             x, y = _pooled(summary, method) if place == 0 else _point(summary, name, method)
             axes.plot(x, y, **_style(k, method))
         axes.axhline(90, color="0.6", linewidth=0.8, zorder=0)
@@ -46,7 +46,7 @@ def _pooled(summary: Summary, method: str) -> tuple[float, float]:
         width, coverage = _point(summary, name, method)
         if np.isnan(width):
             continue
-        others = finite(_point(summary, name, other)[0] for other in summary.methods)
+        others = finite(_point(summary, name, other)[0] for other in summary.with_intervals)
         widths.append(width / np.median(others))
         coverages.append(coverage)
     if not widths:

@@ -1,17 +1,23 @@
 """The Markdown report: pooled first, then what it is made of, then each set."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 import numpy as np
+from benchmarks.quality.pooled import against, coverage
 from benchmarks.quality.published import INTERVALS, MC_DROPOUT
-from benchmarks.quality.summary import OURS, Summary
+from benchmarks.quality.summary import LEVELS, Summary
+from benchmarks.quality.tables import table, text
 
 Cell = Callable[[str, str], float]
 
 LEGEND = """Lower is better for every score and for width; coverage should be near its level.
 Scores, pinball and RMSE are in units of the standard deviation of y; times are in seconds, for fit
 and prediction together at both levels; `-` means not run or not finished. "Worst fifth" is the
-lowest coverage, over all splits, in a fifth of the rows by predicted width."""
+lowest coverage, over all splits, in a fifth of the rows by predicted width. Methods that predict
+points only are not in the tables of intervals."""
+RATIOS = """Geometric means over sets of elmband's figure divided by the method's, on splits that
+both finished: below 1 elmband is better. A set counts for no more than a factor of 2, except in
+seconds."""
 
 
 def markdown(summary: Summary) -> str:
@@ -19,14 +25,17 @@ def markdown(summary: Summary) -> str:
     parts = [
         "# Quality of prediction intervals",
         LEGEND,
-        "## Pooled over sets",
-        _pooled(summary),
-        "## Interval score at 90 %, in sd of y",
-        _matrix(summary, lambda s, m: summary.in_sd(s, m, "score90"), "{:.3f}", best=True),
-        "## Coverage at 90 %",
-        _matrix(summary, lambda s, m: 100 * summary.mean(s, m, "picp90"), "{:.1f}"),
+        "## Over all sets: ratios",
+        RATIOS,
+        against(summary),
+        *_coverage_over_sets(summary),
+        *_interval_matrices(summary),
+        "## RMSE, in sd of y",
+        _matrix(
+            summary, summary.methods, lambda s, m: summary.in_sd(s, m, "rmse"), "{:.3f}", best=True
+        ),
         "## Seconds, median over splits",
-        _matrix(summary, lambda s, m: summary.median(s, m, "seconds"), "{:.2f}"),
+        _matrix(summary, summary.methods, lambda s, m: summary.median(s, m, "seconds"), "{:.2f}"),
         *_against_published(summary),
         *_by_noise(summary),
         "## Set by set",
@@ -36,43 +45,27 @@ def markdown(summary: Summary) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _pooled(summary: Summary) -> str:
-    head = [
-        "method",
-        f"score 90 %, {OURS} / method",
-        "at 95 %",
-        "best or within 5 %",
-        "coverage over 90, ≥ 1,000 rows: mean, worst",
-        "smaller sets",
-        "coverage over 95, ≥ 1,000 rows: mean, worst",
-        "smaller sets ",
-        f"seconds, {OURS} / method",
+def _coverage_over_sets(summary: Summary) -> list[str]:
+    """Show coverage over all sets, if any method has intervals."""
+    return ["## Over all sets: coverage", coverage(summary)] if summary.with_intervals else []
+
+
+def _interval_matrices(summary: Summary) -> list[str]:
+    """Show score and coverage of each set, if any method has intervals."""
+    methods = summary.with_intervals
+    if not methods:
+        return []
+    return [
+        "## Interval score at 90 %, in sd of y",
+        _matrix(summary, methods, lambda s, m: summary.in_sd(s, m, "score90"), "{:.3f}", best=True),
+        "## Coverage at 90 %",
+        _matrix(summary, methods, lambda s, m: 100 * summary.mean(s, m, "picp90"), "{:.1f}"),
     ]
-    rows = []
-    for method in summary.methods:
-        close, total = summary.close_to_best(method, "score90")
-        coverage = [
-            _pair(summary.coverage_error(method, level, large=large))
-            for level in (90, 95)
-            for large in (True, False)
-        ]
-        ratios = [summary.pooled_ratio(OURS, method, f"score{level}") for level in (90, 95)]
-        seconds = [summary.ratio(name, OURS, method, "seconds") for name in summary.sets]
-        rows.append(
-            [
-                f"{method} {_version(summary, method)}",
-                *(_text(ratio, "{:.3f}") for ratio in ratios),
-                f"{close} of {total}",
-                *coverage,
-                _text(_geometric(seconds), "{:.2f}"),
-            ]
-        )
-    return _table(head, rows)
 
 
 def _one_set(summary: Summary, name: str) -> str:
     head = ["method", "splits"]
-    for level in (90, 95):
+    for level in LEVELS:
         head += [f"PICP {level}", f"NMPIW {level}", f"score {level}", f"worst fifth {level}"]
     head += ["NLL", "pinball", "RMSE", "RMSE, units of y", "s", "MB"]
     rows = []
@@ -80,23 +73,23 @@ def _one_set(summary: Summary, name: str) -> str:
         if (name, method) not in summary.good:
             continue
         row = [method, str(len(summary.good[name, method]))]
-        for level in (90, 95):
+        for level in LEVELS:
             row += [
-                _text(100 * summary.mean(name, method, f"picp{level}"), "{:.1f}"),
-                _text(100 * summary.mean(name, method, f"nmpiw{level}"), "{:.1f}"),
-                _text(summary.in_sd(name, method, f"score{level}"), "{:.3f}"),
-                _text(100 * _worst(summary.fifths(name, method, f"fifths{level}")), "{:.0f}"),
+                text(100 * summary.mean(name, method, f"picp{level}"), "{:.1f}"),
+                text(100 * summary.mean(name, method, f"nmpiw{level}"), "{:.1f}"),
+                text(summary.in_sd(name, method, f"score{level}"), "{:.3f}"),
+                text(100 * _worst(summary.fifths(name, method, f"fifths{level}")), "{:.0f}"),
             ]
         row += [
-            _text(summary.mean(name, method, "nll"), "{:.3f}"),
-            _text(summary.in_sd(name, method, "pinball"), "{:.4f}"),
-            _text(summary.in_sd(name, method, "rmse"), "{:.3f}"),
-            _text(summary.mean(name, method, "rmse"), "{:.4g}"),
-            _text(summary.median(name, method, "seconds"), "{:.2f}"),
-            _text(max(summary.values(name, method, "peak_mb")), "{:.0f}"),
+            text(summary.mean(name, method, "nll"), "{:.3f}"),
+            text(summary.in_sd(name, method, "pinball"), "{:.4f}"),
+            text(summary.in_sd(name, method, "rmse"), "{:.3f}"),
+            text(summary.mean(name, method, "rmse"), "{:.4g}"),
+            text(summary.median(name, method, "seconds"), "{:.2f}"),
+            text(max(summary.values(name, method, "peak_mb")), "{:.0f}"),
         ]
         rows.append(row)
-    return f"### {name}, {summary.rows(name):,} rows\n\n{_table(head, rows)}"
+    return f"### {name}, {summary.rows(name):,} rows\n\n{table(head, rows)}"
 
 
 def _against_published(summary: Summary) -> list[str]:
@@ -128,28 +121,29 @@ def _beside(
     ]
 
     def cell(name: str, method: str) -> str:
-        return ", ".join(_text(value(name, method, key), "{:.3f}") for key in keys)
+        return ", ".join(text(value(name, method, key), "{:.3f}") for key in keys)
 
     rows = [
         [name, "{:.3f}, {:.3f}".format(*published[name]), *(cell(name, m) for m in methods)]
         for name in names
     ]
-    return _table(["set", "published", *methods], rows) if methods else ""
+    return table(["set", "published", *methods], rows) if methods else ""
 
 
 def _by_noise(summary: Summary) -> list[str]:
     """Show coverage in each fifth of the true noise, from quiet to noisy."""
     names = [name for name in summary.sets if name.startswith("art-")]
-    if not names:
+    methods = summary.with_intervals
+    if not names or not methods:
         return []
 
     def cell(name: str, method: str) -> str:
         fifths = summary.fifths(name, method, "noise_fifths90")
         return " ".join(f"{100 * share:.0f}" for share in fifths) or "-"
 
-    rows = [[name, *(cell(name, method) for method in summary.methods)] for name in names]
+    rows = [[name, *(cell(name, method) for method in methods)] for name in names]
     title = "## Coverage at 90 % by fifth of true noise, quiet to noisy"
-    return [title, _table(["set", *summary.methods], rows)]
+    return [title, table(["set", *methods], rows)]
 
 
 def _failures(summary: Summary) -> list[str]:
@@ -159,49 +153,23 @@ def _failures(summary: Summary) -> list[str]:
     ]
     if not rows:
         return []
-    return ["## Not finished", _table(["set", "method", "kind", "splits", "why"], rows)]
+    return ["## Not finished", table(["set", "method", "kind", "splits", "why"], rows)]
 
 
-def _matrix(summary: Summary, cell: Cell, form: str, *, best: bool = False) -> str:
+def _matrix(
+    summary: Summary, methods: list[str], cell: Cell, form: str, *, best: bool = False
+) -> str:
     """Return a table of sets by methods, the smallest value of each row in bold if `best`."""
     rows = []
     for name in summary.sets:
-        values = [cell(name, method) for method in summary.methods]
-        texts = [_text(value, form) for value in values]
-        if best:
+        values = [cell(name, method) for method in methods]
+        texts = [text(value, form) for value in values]
+        if best and not np.isnan(values).all():
             k = int(np.nanargmin(values))
             texts[k] = f"**{texts[k]}**"
         rows.append([name, *texts])
-    return _table(["set", *summary.methods], rows)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _text(value: float, form: str) -> str:
-    return "-" if np.isnan(value) else form.format(value)
-
-
-def _pair(pair: tuple[float, float]) -> str:
-    return "-" if np.isnan(pair[0]) else "{:+.1f}, {:+.1f}".format(*pair)
+    return table(["set", *methods], rows)
 
 
 def _worst(shares: list[float]) -> float:
     return min(shares, default=np.nan)
-
-
-def _geometric(values: Iterable[float]) -> float:
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.exp(np.mean(np.log(known)))) if known else np.nan
-
-
-def _version(summary: Summary, method: str) -> str:
-    versions = {
-        record["version"]
-        for (_, name), splits in summary.good.items()
-        if name == method
-        for record in splits.values()
-    }
-    return "/".join(sorted(versions))

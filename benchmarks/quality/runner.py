@@ -119,8 +119,10 @@ def _line(job: Job, records: list[Record]) -> str:
     def mean(key: str) -> float:
         return sum(record[key] for record in good) / len(good)
 
-    ratio = mean("score90") / mean("y_sd")
-    return (
-        f"{name} {len(good)}/{len(records)} splits, coverage {100 * mean('picp90'):5.1f} %, "
-        f"score {ratio:7.3f} sd, {mean('seconds'):7.2f} s each"
-    )
+    if "score90" in good[0]:
+        found = (
+            f"coverage {100 * mean('picp90'):5.1f} %, score {mean('score90') / mean('y_sd'):7.3f}"
+        )
+    else:
+        found = f"points only, RMSE {mean('rmse') / mean('y_sd'):7.3f}"
+    return f"{name} {len(good)}/{len(records)} splits, {found} sd, {mean('seconds'):7.2f} s each"

@@ -26,14 +26,13 @@ FIFTHS = 5
 def score(split: Split, prediction: Prediction) -> dict[str, Any]:
     """Return all metrics of a prediction for the test rows, as plain numbers and lists.
 
+    Of a point prediction there are only RMSE and, with a standard deviation, NLL.
     Keys that end in a level, such as ``picp90``, exist for each of `LEVELS`. ``fifths90`` is the
     coverage in each fifth of the test rows by predicted width, ``noise_fifths90`` by true noise:
     whole lists, because the worst of five small shares is biased unless splits are averaged first.
     """
     _check(split, prediction)
     y = split.y_test
-    # Bounds that cross are sorted, for every method alike.
-    intervals = np.sort(prediction.interval, axis=1)
     result: dict[str, Any] = {
         "rows": split.rows,
         "n_train": len(split.y_train),
@@ -41,28 +40,43 @@ def score(split: Split, prediction: Prediction) -> dict[str, Any]:
         "y_sd": float(np.concatenate([split.y_train, y]).std()),
         "rmse": float(np.sqrt(np.mean((y - prediction.mean) ** 2))),
         "nll": _nll(y, prediction),
-        "pinball": _pinball(y, intervals, prediction.mean),
     }
+    if prediction.interval is None:
+        return result
+    # Bounds that cross are sorted, for every method alike.
+    intervals = np.sort(prediction.interval, axis=1)
+    result["pinball"] = _pinball(y, intervals, prediction.mean)
     for level, interval in zip(LEVELS, np.moveaxis(intervals, -1, 0), strict=True):
-        key = f"{100 * level:.0f}"
-        result[f"picp{key}"] = picp(y, interval)
-        result[f"nmpiw{key}"] = nmpiw(y, interval)
-        result[f"score{key}"] = interval_score(y, interval, confidence_level=level)
-        result[f"fifths{key}"] = coverage_by_width(y, interval, n_bins=FIFTHS).coverage.tolist()
-        if split.noise is not None:
-            groups = _fifths(split.noise)
-            coverage = coverage_by_group(y, interval, groups).coverage
-            result[f"noise_fifths{key}"] = coverage.tolist()
+        result |= _of_interval(split, interval, level)
+    return result
+
+
+def _of_interval(split: Split, interval: Floats, level: float) -> dict[str, Any]:
+    """Return the metrics of the intervals at one level."""
+    y, key = split.y_test, f"{100 * level:.0f}"
+    result: dict[str, Any] = {
+        f"picp{key}": picp(y, interval),
+        f"nmpiw{key}": nmpiw(y, interval),
+        f"score{key}": interval_score(y, interval, confidence_level=level),
+        f"fifths{key}": coverage_by_width(y, interval, n_bins=FIFTHS).coverage.tolist(),
+    }
+    if split.noise is not None:
+        groups = _fifths(split.noise)
+        result[f"noise_fifths{key}"] = coverage_by_group(y, interval, groups).coverage.tolist()
     return result
 
 
 def _check(split: Split, prediction: Prediction) -> None:
     """Refuse predictions of a wrong shape or with missing values: the adaptor is at fault."""
     n = len(split.y_test)
-    shapes = {"mean": (prediction.mean, (n,)), "interval": (prediction.interval, (n, 2, 2))}
-    if prediction.std is not None:
-        shapes["std"] = (prediction.std, (n,))
+    shapes = {
+        "mean": (prediction.mean, (n,)),
+        "interval": (prediction.interval, (n, 2, len(LEVELS))),
+        "std": (prediction.std, (n,)),
+    }
     for name, (array, expected) in shapes.items():
+        if array is None:
+            continue
         if array.shape != expected:
             raise ValueError(f"the predicted {name} has shape {array.shape}, expected {expected}")
         if np.isnan(array).any():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from benchmarks.quality.data import SETS
@@ -12,6 +13,9 @@ from benchmarks.quality.store import Key, Record
 OURS = "elmband"
 CLOSE = 1.05
 LARGE = 1000
+LEVELS = (90, 95)
+OFF = 3.0
+"""Points by which coverage may miss its level before a set counts as off."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,24 @@ class Summary:
         present = {method for _, method in self.good}
         return [name for name in METHODS if name in present]
 
+    @cached_property
+    def with_intervals(self) -> list[str]:
+        """Methods that predict intervals, and not points only."""
+        return [
+            method
+            for method in self.methods
+            if any(self.values(name, method, "picp90") for name in self.sets)
+        ]
+
     def values(self, set_name: str, method: str, key: str) -> list[float]:
         """Return a metric at each finished split; methods that lack it give an empty list."""
+        known = self._known(set_name, method, key)
+        return [known[k] for k in sorted(known)]
+
+    def _known(self, set_name: str, method: str, key: str) -> dict[int, Any]:
+        """Return a metric by split, without splits that lack it."""
         splits = self.good.get((set_name, method), {})
-        return [splits[k][key] for k in sorted(splits) if splits[k].get(key) is not None]
+        return {k: record[key] for k, record in splits.items() if record.get(key) is not None}
 
     def mean(self, set_name: str, method: str, key: str) -> float:
         """Return the mean of a metric over splits, NaN where there is none."""
@@ -68,11 +86,11 @@ class Summary:
 
     def ratio(self, set_name: str, ours: str, theirs: str, key: str) -> float:
         """Return the ratio of two methods' means over the splits that both finished."""
-        a, b = self.good.get((set_name, ours), {}), self.good.get((set_name, theirs), {})
+        a, b = (self._known(set_name, method, key) for method in (ours, theirs))
         common = sorted(a.keys() & b.keys())
         if not common:
             return np.nan
-        top, bottom = (np.mean([splits[k][key] for k in common]) for splits in (a, b))
+        top, bottom = (np.mean([known[k] for k in common]) for known in (a, b))
         if np.isinf(top) and np.isinf(bottom):
             return 1.0
         return float(top / bottom)
@@ -80,7 +98,19 @@ class Summary:
     def pooled_ratio(self, ours: str, theirs: str, key: str) -> float:
         """Return the geometric mean over sets of ratios clipped to [1/2, 2]."""
         ratios = finite(self.ratio(name, ours, theirs, key) for name in self.sets)
-        return float(np.exp(np.mean(np.log(np.clip(ratios, 0.5, 2))))) if ratios else np.nan
+        return geometric(np.clip(ratios, 0.5, 2))
+
+    def time_ratio(self, ours: str, theirs: str) -> tuple[float, float, str]:
+        """Return the geometric mean over sets of ratios of seconds, the largest one, and its set.
+
+        Nothing is clipped here: users wait for the slowest fit.
+        """
+        ratios = {name: self.ratio(name, ours, theirs, "seconds") for name in self.sets}
+        known = {name: ratio for name, ratio in ratios.items() if not np.isnan(ratio)}
+        if not known:
+            return np.nan, np.nan, ""
+        worst = max(known, key=known.__getitem__)
+        return geometric(known.values()), known[worst], worst
 
     def close_to_best(self, method: str, key: str) -> tuple[int, int]:
         """Count the sets where a method is best or within 5 % of the best, and all its sets.
@@ -91,19 +121,34 @@ class Summary:
         close = total = 0
         for name in self.sets:
             ratios = finite(self.ratio(name, method, other, key) for other in rivals)
-            if (name, method) in self.good:
+            if self.values(name, method, key):
                 total += 1
                 close += all(ratio <= CLOSE for ratio in ratios)
         return close, total
 
     def coverage_error(self, method: str, level: int, *, large: bool) -> tuple[float, float]:
         """Return the mean and the worst deviation of coverage, in points, over sets of one size."""
-        off = finite(
+        off = self._deviations(method, level, large=large)
+        return (float(np.mean(off)), max(off, key=abs)) if off else (np.nan, np.nan)
+
+    def coverage(self, method: str, level: int) -> float:
+        """Return the mean coverage over sets of every size, in per cent."""
+        both = (self._deviations(method, level, large=large) for large in (True, False))
+        off = [value for one in both for value in one]
+        return level + float(np.mean(off)) if off else np.nan
+
+    def sets_off(self, method: str, level: int) -> tuple[int, int]:
+        """Count the sets of 1,000 rows or more that miss a level by over 3 points, and all such."""
+        off = self._deviations(method, level, large=True)
+        return sum(abs(value) > OFF for value in off), len(off)
+
+    def _deviations(self, method: str, level: int, *, large: bool) -> list[float]:
+        """Return coverage less its level, in points, for each set of one size."""
+        return finite(
             100 * self.mean(name, method, f"picp{level}") - level
             for name in self.sets
-            if (name, method) in self.good and (self.rows(name) >= LARGE) == large
+            if (self.rows(name) >= LARGE) == large
         )
-        return (float(np.mean(off)), max(off, key=abs)) if off else (np.nan, np.nan)
 
     def rows(self, set_name: str) -> int:
         """Return the size of a set."""
@@ -119,6 +164,12 @@ class Summary:
                     key = (set_name, method, splits[k]["kind"], splits[k]["error"])
                     found.setdefault(key, []).append(k)
         return found
+
+
+def geometric(values: Iterable[float]) -> float:
+    """Return the geometric mean, NaN of nothing."""
+    logs = [np.log(value) for value in values]
+    return float(np.exp(np.mean(logs))) if logs else np.nan
 
 
 def finite(values: Iterable[float]) -> list[float]:

@@ -44,6 +44,11 @@ class BlasLimit:
             if not self._users:
                 self._restore()
 
+    @property
+    def holds(self) -> bool:
+        """Whether anybody asks for one thread now."""
+        return self._limit is not None
+
     def _restore(self) -> None:
         limit: Any = self._limit
         self._limit = None

@@ -35,6 +35,9 @@ _ROUNDING = 1e-7
 # is one half, and a tail from there on would have no unit.
 LEAST_END = 0.5
 
+# Scores that a model keeps of many: so many at either end, and about so many between them.
+_KEPT_ENDS, _KEPT_BETWEEN = 1000, 2000
+
 # Sums of weights may fall short of a rank by rounding alone.
 SHORT = 1 - 1e-12
 
@@ -73,6 +76,19 @@ class Scores:
         """Sort scores; one that counts c is c scores."""
         order = np.argsort(t, kind="stable")
         return cls(t[order], np.cumsum(counts[order]))
+
+    def thinned(self) -> Self:
+        """Keep the scores at both ends and some 2,000 of those between them, equal ranks apart.
+
+        Multipliers from rows left out lie on the line between two scores, and hardly change; a
+        model holds no more of many rows than of a few thousand.
+        """
+        n = len(self.t)
+        if n <= 2 * _KEPT_ENDS + _KEPT_BETWEEN:
+            return self
+        between = np.linspace(_KEPT_ENDS, n - _KEPT_ENDS - 1, _KEPT_BETWEEN).round().astype(int)
+        kept = np.r_[np.arange(_KEPT_ENDS), between, np.arange(n - _KEPT_ENDS, n)]
+        return type(self)(self.t[kept], self.cumulated[kept])
 
     def times(self, factor: float) -> Self:
         """Let every score count `factor` times."""
@@ -179,6 +195,10 @@ class OutputScores(NamedTuple):
     both: Scores
     above: Scores
     below: Scores
+
+    def thinned(self) -> "OutputScores":
+        """Keep no more of many scores than of a few thousand."""
+        return OutputScores(*(scores.thinned() for scores in self))
 
 
 class RowScores(NamedTuple):

@@ -251,9 +251,15 @@ def halving(function: Callable[[Any], R], add: Callable[[R, R], R]) -> Callable[
     return careful
 
 
-def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R]:
-    """Yield what `function` makes of every item, in their order; few items are held at a time."""
+def in_threads(
+    function: Callable[[Any], R], items: Iterable[Any], ahead: int | None = None
+) -> Iterator[R]:
+    """Yield what `function` makes of every item, in their order.
+
+    So many are begun or waiting beyond the next one; by default few, whose results are held.
+    """
     workers = cpu_count()
+    ahead = workers if ahead is None else ahead
     if workers < 2 or getattr(_here, "busy", False):
         yield from map(function, items)
         return
@@ -265,7 +271,7 @@ def in_threads(function: Callable[[Any], R], items: Iterable[Any]) -> Iterator[R
         for item in items:
             # The caller's context, for settings such as np.errstate.
             pending.append(pool.submit(copy_context().run, function, item))
-            if len(pending) > workers:
+            if len(pending) > ahead:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
@@ -325,10 +331,11 @@ def for_all(function: Callable[[Any], R], items: Sequence[Any]) -> list[R]:
     """Run `function` for every item: in threads where that keeps them busy.
 
     Where the last round would leave most threads idle, the items run one after the other and
-    leave the threads to BLAS.
+    leave the threads to BLAS, unless that is kept to one.
     """
     workers = cpu_count()
     rounds = -(-len(items) // workers)
-    if len(items) < 2 or len(items) < 0.8 * rounds * workers:
+    idle = len(items) < 0.8 * rounds * workers and not one_blas_thread.holds
+    if len(items) < 2 or idle:
         return [function(item) for item in items]
-    return list(in_threads(function, items))
+    return list(in_threads(function, items, len(items)))

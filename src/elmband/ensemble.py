@@ -1,14 +1,12 @@
 """Members of different kinds, stacked by what they predict for rows left out.
 
-Candidates are small layers of several families and scales. All are trained on a sample of rows;
-non-negative weights, fitted to their predictions for rows left out, tell which ones help. On few
-rows these are the ensemble; on many, the best few are trained again on all rows with more
-neurons, and stacked again.
+Non-negative weights, fitted to these predictions, tell which members help; those without weight
+are dropped.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import nnls
@@ -16,45 +14,16 @@ from scipy.optimize import nnls
 from elmband._arrays import Array, double, place, to_numpy
 from elmband.hidden import LayerSpec
 from elmband.member import FittedMember, Judged, fit_members
+from elmband.moments import Chunk
 from elmband.output_layer import AlphaRule
 from elmband.pool import Pool
 
-# Rows that candidates are compared on.
-CANDIDATE_ROWS = 1500
 # Rows that a large fit is judged on: this share of them, between these bounds.
 _JUDGED_SHARE = 1 / 20
 _JUDGED_ROWS = (2000, 10_000)
-_CANDIDATE_NEURONS = 360
-# Members trained on all rows: at most so many, of those with such a share of the weight.
-_FINAL_MEMBERS = 3
-_LEAST_SHARE = 0.15
-_NEURONS_PER_ROOT = 13
-_NEURONS_PER_DEGREE = 12
-_MOST_NEURONS = 2000
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
-
-
-def candidates(n_neurons: int) -> list[LayerSpec]:
-    """Return the families and scales to choose from."""
-    tanh, relu, rbf = ((("tanh", n_neurons),), (("relu", n_neurons),), (("rbf_l2", n_neurons),))
-    return [
-        *(LayerSpec(tanh, weight_scale=scale) for scale in (0.4, 1.2)),
-        *(LayerSpec(tanh, weight_scale=s, placed=True, max_inputs=3) for s in (1.0, 4.0)),
-        LayerSpec(relu, placed=True),
-        LayerSpec(relu, placed=True, max_inputs=3),
-        *(LayerSpec(rbf, weight_scale=scale) for scale in (1.0, 2.0, 4.0)),
-    ]
-
-
-def neurons_for(n_rows: int, degrees: float = np.inf) -> int:
-    """Return the number of neurons of a member trained on all of many rows.
-
-    A candidate that used few degrees of freedom gains nothing from many neurons.
-    """
-    most = min(_NEURONS_PER_ROOT * np.sqrt(n_rows), _NEURONS_PER_DEGREE * degrees, _MOST_NEURONS)
-    return int(max(most, _CANDIDATE_NEURONS))
 
 
 def judged_rows(n_rows: int) -> int:
@@ -63,9 +32,8 @@ def judged_rows(n_rows: int) -> int:
     return int(min(max(_JUDGED_SHARE * n_rows, least), most))
 
 
-def pool_rows(n_rows: int) -> int:
-    """Return how many rows a pool must hold to place the largest layers and to judge them."""
-    return max(CANDIDATE_ROWS, judged_rows(n_rows), _MOST_NEURONS)
+Sample: TypeAlias = tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]
+"""Judged rows, and their positions among the distinct rows of a pool."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +41,8 @@ class Stack:
     """Fitted members with non-negative weights, (number of members, m).
 
     `honest` (n, m) are errors of the judged rows, each from members and weights that neither
-    saw it nor were chosen by it.
+    saw it nor were chosen by it. Members trained with other weights than those of the judged rows
+    have `precision`, a function that multiplies the weights of rows.
     """
 
     specs: tuple[LayerSpec, ...]
@@ -82,6 +51,7 @@ class Stack:
     honest: Array
     judged: Judged
     index: np.ndarray[Any, np.dtype[np.int64]]
+    precision: Callable[[Chunk], Chunk] | None = None
 
     def combined(self, part: Callable[[FittedMember], Array]) -> Array:
         """Return the weighted sum over members of an array (n, m) that each of them has."""
@@ -90,55 +60,64 @@ class Stack:
             total = total + part(fitted) * self.weights[number, :][None, :]
         return total
 
-    def best_specs(self, count: int) -> list[tuple[LayerSpec, float]]:
-        """Return the members with most weight and how many degrees of freedom each of them used.
+    @property
+    def error(self) -> float:
+        """Size of the errors of rows left out, over all outputs.
 
-        Members with little weight are left out.
+        It is the geometric mean of their root mean square and of their mean absolute value: a few
+        rows far outside shall not decide alone.
         """
+        share, e = to_numpy(self.judged.s), to_numpy(self.honest)
+        share = share / share.sum()
+        return float(((share @ e**2).mean() ** 0.5 * (share @ np.abs(e)).mean()) ** 0.5)
+
+    def best(self, count: int, least: float) -> list[int]:
+        """Return the places of the members with most weight, a share of `least` or more."""
         weights = to_numpy(self.weights).sum(axis=1)
-        best = np.argsort(-weights, kind="stable")[:count]
-        worth = weights[best] >= _LEAST_SHARE * weights.sum()
+        order = np.argsort(-weights, kind="stable")[:count]
+        worth = weights[order] >= least * weights.sum()
         worth[0] = True
-        return [(self.specs[k], self.fitted[k].degrees) for k in best[worth]]
+        return [int(k) for k in order[worth]]
+
+    def best_specs(self, count: int, least: float) -> list[tuple[LayerSpec, float]]:
+        """Return these members and how many degrees of freedom each of them used."""
+        return [(self.specs[k], self.fitted[k].degrees) for k in self.best(count, least)]
+
+    def only(self, count: int, least: float) -> "Stack":
+        """Return the stack of these members alone."""
+        kept = self.best(count, least)
+        specs, fitted = [self.specs[k] for k in kept], [self.fitted[k] for k in kept]
+        return _weighted(specs, fitted, (self.judged, self.index))
 
 
-def fit_stack(
-    pool: Pool, specs: Sequence[LayerSpec] | None, rule: AlphaRule, most: int | None = None
-) -> Stack:
-    """Train and stack the given layers, or those that a comparison of candidates selects.
-
-    `most` limits how many are selected.
-    """
-    if specs is None:
-        sample = pool.judged(CANDIDATE_ROWS)
-        stack = _stacked(pool, sample, candidates(_CANDIDATE_NEURONS), rule, whole=True)
-        if len(sample[1]) < pool.n_distinct:
-            best = stack.best_specs(most or _FINAL_MEMBERS)
-            specs = [spec.resized(neurons_for(pool.n_distinct, d)) for spec, d in best]
-        elif most is not None and most < len(stack.specs):
-            specs = [spec for spec, _ in stack.best_specs(most)]
-        else:
-            return stack
-    largest = max(spec.n_neurons for spec in specs)
-    return _stacked(pool, pool.judged(max(judged_rows(pool.n_distinct), largest)), specs, rule)
-
-
-def _stacked(
+def stacked(
     pool: Pool,
-    sample: tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]],
+    sample: Sample,
     specs: Sequence[LayerSpec],
     rule: AlphaRule,
     *,
     whole: bool = False,
+    beside: Stack | None = None,
+    first: int = 0,
 ) -> Stack:
     """Train every member, stack them, and drop those without weight.
 
     They are trained on all rows, or on the sample only where it shall stand for the `whole`.
+    Members of a stack `beside` them, judged on the same rows, keep the place that they deserve. The
+    `first` member has this number, from which its neurons are drawn.
     """
     judged, index = sample
-    layers = [pool.draw(spec, number) for number, spec in enumerate(specs)]
+    layers = [pool.draw(spec, first + k) for k, spec in enumerate(specs)]
     rows = None if whole or len(index) == pool.n_distinct else pool.training
     fitted = fit_members(rows, judged, layers, rule, pool.eps)
+    if beside is not None:
+        specs, fitted = [*beside.specs, *specs], [*beside.fitted, *fitted]
+    return _weighted(specs, fitted, sample)
+
+
+def _weighted(specs: Sequence[LayerSpec], fitted: Sequence[FittedMember], sample: Sample) -> Stack:
+    """Give members their weights, and drop those without one."""
+    judged, index = sample
     Y = double(judged.rows.Y)
     weights = stacking_weights(Y, [f.left.left_out for f in fitted], judged.s)
     kept = [k for k in range(len(specs)) if weights[k].max() > 0]
@@ -150,6 +129,14 @@ def _stacked(
         judged=judged,
         index=index,
     )
+
+
+def restacked(
+    specs: Sequence[LayerSpec], fitted: Sequence[FittedMember], weighted: Judged, before: Stack
+) -> Stack:
+    """Stack members that were trained with other weights, for rows judged as they were `before`."""
+    found = _weighted(specs, fitted, (weighted, before.index))
+    return replace(found, judged=before.judged)
 
 
 def stacking_weights(

@@ -11,8 +11,10 @@ from elmband._arrays import Array, is_writeable_array, namespace
 from elmband.kept import once, written_once
 from elmband.moments import Chunk
 from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
+from elmband.relevance import Relevance, Shape
 from elmband.sample import RowSample
 from elmband.scaling import Scaling
+from elmband.views import STANDARD, View
 
 NumpyArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -35,7 +37,7 @@ class HiddenLayer:
     def described(self) -> str:
         """What it is made of, in words."""
         kinds = ", ".join(block.described for block in self.blocks)
-        inputs = int(self.blocks[0].weights.shape[0]) if self.blocks else 0
+        inputs = self.blocks[0].n_inputs if self.blocks else 0
         return f"{self.n_neurons:,} neurons: {kinds or 'none'}; n_inputs={inputs}"
 
     def __call__(self, Z: Array, out: np.ndarray[Any, Any] | None = None) -> Array:
@@ -66,10 +68,14 @@ class HiddenLayer:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """From raw inputs to hidden outputs: standardise, then apply the hidden layer."""
+    """From raw inputs to hidden outputs: standardise, take a view, then apply the hidden layer.
+
+    Without a `view` neurons see standardised inputs.
+    """
 
     inputs: Scaling
     hidden: HiddenLayer
+    view: View | None = None
 
     def __repr__(self) -> str:
         return f"FeatureMap({self.hidden.described})"
@@ -85,7 +91,7 @@ class FeatureMap:
 
         def write(H: np.ndarray[Any, Any]) -> Array:
             Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, dtype))
-            return self.hidden(Z, H)
+            return self.hidden(Z if self.view is None else self.view(Z), H)
 
         width = self.hidden.n_neurons
         H = written_once(rows.X, self, width, dtype, write)
@@ -95,11 +101,17 @@ class FeatureMap:
 
     def apply(self, X: Array) -> Array:
         """Return hidden outputs H (n, L) of raw inputs."""
-        return self.hidden(self.inputs(X))
+        return self.hidden(self.viewed(X))
+
+    def viewed(self, X: Array) -> Array:
+        """Return what neurons see of raw inputs, (n, d)."""
+        Z = self.inputs(X)
+        return Z if self.view is None else self.view(Z)
 
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same map on the library and device of `like`."""
-        return type(self)(self.inputs.to(like, dtype), self.hidden.to(like, dtype))
+        view = None if self.view is None else self.view.to(like, dtype)
+        return type(self)(self.inputs.to(like, dtype), self.hidden.to(like, dtype), view)
 
 
 @dataclass(frozen=True)
@@ -107,7 +119,9 @@ class LayerSpec:
     """What a hidden layer shall be made of, before it is drawn.
 
     `placed` neurons have the bias that puts their zero at a training row. `max_inputs` lets each
-    neuron see between one and that many inputs, instead of a share `density` of them.
+    neuron see between one and that many inputs, instead of a share `density` of them. Neurons see
+    the named `view` of the inputs, and are drawn from their `relevance`, with all its directions or
+    its diagonal only; `passes` the inputs on beside them.
     """
 
     counts: tuple[tuple[Kind, int], ...]
@@ -116,6 +130,10 @@ class LayerSpec:
     weight_scale: float = 1.0
     placed: bool = False
     max_inputs: int | None = None
+    view: str = STANDARD
+    relevance: Relevance | None = None
+    shape: Shape = "full"
+    passes: bool = False
 
     @classmethod
     def parse(cls, n_neurons: NeuronCounts, activation: Kind = "tanh", **options: Any) -> Self:
@@ -163,6 +181,8 @@ class LayerSpec:
         """Draw the layer. A larger count keeps the neurons that a smaller one has."""
         blocks = []
         used = 0
+        if self.passes:
+            blocks.append(self._linear(n_features, n_features, np.random.default_rng(seed)))
         for index, (kind, count) in enumerate(self.counts):
             rng = np.random.default_rng([seed, index])
             if kind in SQUARED_DISTANCES:
@@ -198,31 +218,45 @@ class LayerSpec:
         Each neuron sees each input with probability `density`, and one input at least.
         """
         draws = rng.standard_normal((count, n_features + 1))
-        W, b = draws[:, :-1], draws[:, -1]
+        W, b = draws[:, :-1], draws[:, -1] * self.weight_scale * self.bias
+        if self.relevance is not None and self.max_inputs is None:
+            return self.weight_scale * (self.relevance.root(self.shape) @ W.T), b
+        n_seen: Any = n_features
         if self.density < 1 or self.max_inputs is not None:
-            chance = rng.random((count, n_features))
-            least = chance.min(axis=1, keepdims=True)
-            if self.max_inputs is not None:
-                most = min(self.max_inputs, n_features)
-                kept = rng.integers(1, most + 1, size=(count, 1))
-                limit = np.take_along_axis(np.sort(chance, axis=1), kept - 1, axis=1)
-            else:
-                limit = np.maximum(self.density, least)
-            seen = chance <= limit
-            W = W * seen
-            n_seen = seen.sum(axis=1)
+            seen = self._seen(count, n_features, rng)
+            W, n_seen = W * seen, seen.sum(axis=1)
+        return W.T * (self.weight_scale / np.sqrt(n_seen)), b
+
+    def _seen(
+        self, count: int, n_features: int, rng: np.random.Generator
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Draw which inputs each neuron sees, (count, n_features).
+
+        From random numbers of their own: those of more neurons shall begin with the same.
+        """
+        chances, numbers = rng.spawn(2)
+        chance = chances.random((count, n_features))
+        if self.relevance is not None:
+            # The least of these is of each input with a chance in proportion to its root.
+            chance = -np.log1p(-chance) / self.relevance.deviations
+        if self.max_inputs is None:
+            limit = np.maximum(self.density, chance.min(axis=1, keepdims=True))
         else:
-            n_seen = np.full(count, n_features)
-        W = W.T * (self.weight_scale / np.sqrt(n_seen))
-        return W, b * self.weight_scale if self.bias else np.zeros(count)
+            kept = numbers.integers(1, min(self.max_inputs, n_features) + 1, size=(count, 1))
+            limit = np.take_along_axis(np.sort(chance, axis=1), kept - 1, axis=1)
+        seen: np.ndarray[Any, np.dtype[np.bool_]] = chance <= limit
+        return seen
 
     def _radial(
         self, kind: str, count: int, rng: np.random.Generator, sample: RowSample, used: int
     ) -> Neurons:
         """Place centres at sampled rows; widths spread around the typical distance of rows."""
-        rows = sample.cycled(used, count)
+        metric = None if self.relevance is None else self.relevance.root(self.shape)
+        rows, some = sample.cycled(used, count), sample.rows[:256]
+        if metric is not None:
+            rows, some = rows @ metric, some @ metric
         spread = 2.0 ** rng.uniform(-1, 1, size=count)
-        some = sample.rows[:256]
         squares = SQUARED_DISTANCES[kind](some, some.T)[np.triu_indices(len(some), 1)]
         typical = float(np.sqrt(np.median(squares))) if squares.size else 1.0
-        return Neurons(kind, rows.T.copy(), spread * (typical or 1.0) / self.weight_scale)
+        widths = spread * (typical or 1.0) / self.weight_scale
+        return Neurons(kind, rows.T.copy(), widths, metric=metric)

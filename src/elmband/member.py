@@ -12,7 +12,7 @@ out together, e_g = (I - H_g P H_gᵀ S_g)⁻¹ r_g. Where neurons outnumber row
 from the eigenvectors of √S HHᵀ √S without cancellation, as in `elmband.dual`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -40,6 +40,11 @@ class Judged(NamedTuple):
     s: Array
     labels: np.ndarray[Any, Any] | None
     folds: np.ndarray[Any, np.dtype[np.int64]] | None = None
+
+    @property
+    def weighted_rows(self) -> Chunk:
+        """The rows with their weights."""
+        return self.rows._replace(s=self.s)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,16 +249,19 @@ def fit_members(
     layers: Sequence[FeatureMap],
     rule: AlphaRule,
     eps: float,
+    precision: Callable[[Chunk], Chunk] | None = None,
 ) -> list[FittedMember]:
     """Train on all rows; choose γ by leaving the sampled rows out, or by `rule`.
 
     `rows` is None where the sample is all there are. Else the sums of all members are taken in
-    one pass, and rows must outnumber neurons.
+    one pass, and rows must outnumber neurons. Weights of the sample are those to train with;
+    `precision` makes the same of the weights of a chunk.
     """
     sums: Sequence[HiddenSums | None] = [None] * len(layers)
     if rows is not None:
 
         def chunk_map(chunk: Chunk) -> Several:
+            chunk = chunk if precision is None else precision(chunk)
             return Several(tuple(hidden_sums(features(chunk)) for features in layers))
 
         sums = engine.total(rows, chunk_map, "sums").parts
@@ -300,11 +308,13 @@ def _choose(
     xp = namespace(Y)
     alphas, rule = choice
     chosen, residuals, left_out, honest = [], [], [], []
+    rest = eigen.rest(alphas) if eigen.labels is None else None
     for j in range(Y.shape[1]):
         r = eigen.residuals(Y[:, j], c[:, j], alphas)
-        e = eigen.left_out(r, alphas)
+        e = eigen.left_out(r, alphas) if rest is None else r / rest
         if rule == "gcv":
-            score = (eigen.s @ r**2) / xp.mean(eigen.rest(alphas), axis=0) ** 2
+            rests = eigen.rest(alphas) if rest is None else rest
+            score = (eigen.s @ r**2) / xp.mean(rests, axis=0) ** 2
         else:
             score = eigen.s @ e**2
         alpha = best_alpha(alphas, score[:, None])

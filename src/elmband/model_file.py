@@ -19,21 +19,24 @@ from elmband.classes import Classes
 from elmband.confidence import Confidence, Judge
 from elmband.files import appearing_whole, naming
 from elmband.hidden import FeatureMap, HiddenLayer
+from elmband.mean_stack import MeanStack
 from elmband.member import Member
 from elmband.moments import Chunk, Gram
 from elmband.neurons import Neurons
 from elmband.noise.fast import LowRank
 from elmband.noise.log import LogNoise
+from elmband.noise.output import NoiseModels
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import OutputLayer
 from elmband.packing import Arrays, Packer, Shapes, UnknownKindError, Unpacker, digest
 from elmband.pool import KeptRows
-from elmband.predictive import MeanStack, NoiseModels, Predictive
+from elmband.predictive import Predictive
 from elmband.probability import Probability
 from elmband.promise import Threshold
 from elmband.promise.threshold import Meaning
 from elmband.scaling import Scaling
 from elmband.select import Selection
+from elmband.views import RankScores, SoftClip
 
 Kinds: TypeAlias = Mapping[type[Any], Shapes]
 
@@ -57,13 +60,15 @@ KINDS: Kinds = {
     Meaning: {},
     MeanStack: {"weights": "km!"},
     Member: {"centre": "l!", "intercept": "m!", "coef": "lm!", "alpha": "m"},
-    Neurons: {"weights": "dl!", "bias": "l!"},
+    Neurons: {"weights": "dl!", "bias": "l!", "metric": "id!"},
     NoiseModels: {},
     OutputLayer: {"coef": "lm!", "alpha": "m"},
     Predictive: {},
     Probability: {"slope": "!", "shift": "!", "least": "!"},
+    RankScores: {"knots": "kd!<^", "scores": "kd!<"},
     Scaling: {"mean": "d!", "scale": "d+"},
     Selection: {"neurons": "k", "counts": "c", "errors": "c", "alpha": "m"},
+    SoftClip: {"centre": "d!", "width": "d+", "mean": "d!", "spread": "d+"},
     SquaredNoise: {"mean_covariance": "mll", "noise_covariance": "mkk"},
     Threshold: {},
     calibrate.Calibration: {},

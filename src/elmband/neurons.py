@@ -18,8 +18,30 @@ Kind: TypeAlias = str | Callable[[Array], Array]
 NeuronCounts: TypeAlias = int | Mapping[Any, int]
 
 
+# Numbers that stay near the processor while several functions are applied to them.
+_NEAR = 16384
+# Where exp(-2t) is this large, tanh t is -1 but for rounding.
+_FAR = 80.0
+
+
 def _tanh(T: Array) -> Array:
-    return np.tanh(T, out=T) if isinstance(T, np.ndarray) else namespace(T).tanh(T)
+    if not isinstance(T, np.ndarray):
+        return namespace(T).tanh(T)
+    return _double_tanh(T) if T.dtype == np.float64 and T.ndim == 2 else np.tanh(T, out=T)
+
+
+def _double_tanh(T: Array) -> Array:
+    """Return tanh t = 2 / (1 + exp(-2t)) - 1 to rounding, in half the time of NumPy's own."""
+    rows = max(_NEAR // max(int(T.shape[1]), 1), 1)
+    for start in range(0, int(T.shape[0]), rows):
+        part = T[start : start + rows]
+        part *= -2.0
+        np.minimum(part, _FAR, out=part)
+        np.exp(part, out=part)
+        part += 1.0
+        np.divide(2.0, part, out=part)
+        part -= 1.0
+    return T
 
 
 def _half_tanh(T: Array, bias: Array) -> Array:
@@ -71,6 +93,7 @@ SQUARED_DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
     "rbf_l1": _squared_l1,
     "rbf_l2": _squared_l2,
     "rbf_linf": _squared_linf,
+    "laplace": _squared_l2,
 }
 
 KINDS = ("linear", "tanh", "sigmoid", "relu", *SQUARED_DISTANCES)
@@ -84,14 +107,17 @@ class Neurons:
       as there are inputs pass the inputs through (W is the identity and b is zero).
     - rbf_l1, rbf_l2, rbf_linf: h = exp(-½ ‖z - c‖² / b²) in that norm, with centres c, the
       columns of W, taken from the training rows, and widths b.
+    - laplace: h = exp(-‖z - c‖ / b), the same with a tip at c.
 
-    `passes` tells that W is the identity and b zero.
+    `passes` tells that W is the identity and b zero. With a `metric` S (d, k) the last four kinds
+    see zS instead of z.
     """
 
     kind: Kind
     weights: Array
     bias: Array
     passes: bool = False
+    metric: Array | None = None
 
     @property
     def count(self) -> int:
@@ -100,7 +126,12 @@ class Neurons:
 
     def __repr__(self) -> str:
         how = ", passed through" if self.passes else ""
-        return f"Neurons({self.described}{how}; n_inputs={int(self.weights.shape[0])})"
+        return f"Neurons({self.described}{how}; n_inputs={self.n_inputs})"
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs that they see."""
+        return int((self.weights if self.metric is None else self.metric).shape[0])
 
     @property
     def described(self) -> str:
@@ -111,8 +142,12 @@ class Neurons:
         """Return the outputs of these neurons, one column each."""
         if self.passes:
             return Z
+        if self.metric is not None:
+            Z = Z @ self.metric
         if self.kind == "rbf_l2":
             return self._gaussian(Z)
+        if self.kind == "laplace":
+            return self._laplace(Z)
         if self.kind in SQUARED_DISTANCES:
             squares = SQUARED_DISTANCES[str(self.kind)](Z, self.weights)
             return namespace(Z).exp(-0.5 * squares / self.bias**2)
@@ -161,6 +196,19 @@ class Neurons:
         exponent = wide @ xp.concat(rows, axis=0)
         return xp.exp(xp.clip(exponent, max=0.0))
 
+    def _laplace(self, Z: Array) -> Array:
+        """Return exp(-‖z - c‖ / b), on NumPy in one array."""
+        xp = namespace(Z)
+        squares = Z @ (-2 * self.weights)
+        squares += xp.sum(Z**2, axis=1)[:, None]
+        squares += xp.sum(self.weights**2, axis=0)
+        if not isinstance(squares, np.ndarray):
+            return xp.exp(xp.sqrt(xp.clip(squares, min=0.0)) / -self.bias)
+        np.maximum(squares, 0, out=squares)
+        np.sqrt(squares, out=squares)
+        squares /= -self.bias
+        return np.exp(squares, out=squares)
+
     @staticmethod
     def _own(function: Callable[[Array], Array], preactivation: Array) -> Array:
         H = function(preactivation)
@@ -174,4 +222,5 @@ class Neurons:
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same neurons on the library and device of `like`."""
         weights, bias = place(self.weights, like, dtype), place(self.bias, like, dtype)
-        return replace(self, weights=weights, bias=bias)
+        metric = None if self.metric is None else place(self.metric, like, dtype)
+        return replace(self, weights=weights, bias=bias, metric=metric)

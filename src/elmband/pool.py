@@ -5,7 +5,9 @@ alone, not on their order, and the samples of two parts merge into that of the w
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +21,7 @@ from elmband.moments import Chunk, Moments
 from elmband.rows import ArrayRows, Rows
 from elmband.sample import RowSample, row_keys, taken, weighty, without_negligible
 from elmband.scaling import Scaling
+from elmband.views import Views, find_views
 
 # Neurons are placed this far off the training rows, towards others: a row that a neuron sits on
 # is predicted better than a new one, and would flatter the layer when left out.
@@ -26,6 +29,10 @@ _OFF_ROW = 0.15
 # Errors that noise and multipliers are learned from come from γ and weights chosen on other folds.
 _FOLDS = 5
 _LEAST_FOLDED = 25
+# Where columns are more than this share of the rows, near a row is nowhere but at that row.
+_MANY_COLUMNS = 0.25
+# Rows that views are learned from.
+_VIEW_ROWS = 4000
 
 # Binary digits of standardised targets beyond those of keys.
 _TARGET_DIGITS = 20
@@ -183,7 +190,7 @@ class Pool:
     `distinct` are the sampled rows, `order` the one in which they are to be judged, `labels` of
     rows to leave out together. `n_distinct` counts the distinct rows of all. Weights of rows were
     divided by `weight`. Rows, or groups, are `worth` so many by the weights as given, and scores of
-    rows count `factor` times.
+    rows count `factor` times. Targets may be `classes`.
     """
 
     rows: Rows
@@ -198,6 +205,18 @@ class Pool:
     weight: float = 1.0
     worth: float = math.inf
     factor: float = 1.0
+    classes: bool = False
+
+    @cached_property
+    def views(self) -> Views:
+        """What inputs look like to neurons, by name."""
+        rows = self._first_rows
+        return find_views(self.inputs(rows.X), row_weights(rows))
+
+    @property
+    def _first_rows(self) -> Chunk:
+        """Distinct rows of the sample, as many as views are to be learned from."""
+        return taken(self.distinct.rows, _first(self.distinct.names, _VIEW_ROWS))
 
     @classmethod
     def of(
@@ -243,6 +262,7 @@ class Pool:
             inputs=inputs,
             seed=seed,
             eps=eps,
+            classes=classes,
         )
 
     @classmethod
@@ -297,8 +317,20 @@ class Pool:
     def draw(self, spec: LayerSpec, number: int) -> FeatureMap:
         """Draw the layer of member `number`."""
         chunk = self.distinct.rows
-        hidden = spec.draw(int(chunk.X.shape[1]), self.seed + number, self.centres.near(_OFF_ROW))
-        return FeatureMap(self.inputs, hidden).to(chunk.X, chunk.Y.dtype)
+        hidden = spec.draw(int(chunk.X.shape[1]), self.seed + number, self._centres[spec.view])
+        view = self.views[spec.view]
+        return FeatureMap(self.inputs, hidden, view).to(chunk.X, chunk.Y.dtype)
+
+    @cached_property
+    def _centres(self) -> Mapping[str, RowSample]:
+        """Where neurons are placed in each view: near rows, or like rows where columns are many."""
+        found = {}
+        for name, view in self.views.items():
+            rows = self.centres.rows
+            sample = replace(self.centres, rows=rows if view is None else view(rows))
+            many = rows.shape[1] > _MANY_COLUMNS * self.n_distinct
+            found[name] = sample.mixed() if many else sample.near(_OFF_ROW)
+        return found
 
 
 def weighty_rows(rows: Rows, labels: Any) -> tuple[Rows, Any]:

@@ -9,8 +9,7 @@ the rows whose residual has their sign.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -18,66 +17,27 @@ from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, RowScores, row_scores
 from elmband.ensemble import Stack
-from elmband.hidden import FeatureMap, LayerSpec
+from elmband.hidden import LayerSpec
 from elmband.left_out import LEAST_R2, LeftOut
-from elmband.member import Judged, Member
-from elmband.moments import Chunk
-from elmband.noise.log import LogNoise, NoiseVariance
+from elmband.mean_stack import MeanStack
+from elmband.member import Judged
+from elmband.more_rows import KnownRows, with_more_rows
+from elmband.noise.output import NoiseLayer, NoiseModels, OutputNoise, Side, with_mean
 from elmband.noise.parts import Parts
+from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.pool import Pool
-from elmband.quadratic import CovarianceRoot, quadratic_form
-from elmband.sample import sample_rows
-from elmband.scaling import Scaling
-from elmband.uncertainty import mean_uncertainty, with_ones
+from elmband.precision import Precision, is_narrower, refitted, worth_trying
+from elmband.search import NOISE_ROWS
+from elmband.tails import (
+    left_out_interval_scores,
+    look_skewed,
+    tails_gain,
+    takes_few_values,
+)
+from elmband.uncertainty import mean_uncertainty
 
-
-class NoiseModels(NamedTuple):
-    """Noise models of one output, those of the tails equal to the first where it is symmetric."""
-
-    both: LogNoise
-    above: LogNoise
-    below: LogNoise
-    orientation: float
-
-
-@dataclass(frozen=True, eq=False)
-class MeanStack:
-    """Members with weights (M, m), and covariances of their output weights where known."""
-
-    members: tuple[Member, ...]
-    weights: Array
-    covariances: tuple[Array, ...] = ()
-
-    @cached_property
-    def _roots(self) -> tuple[CovarianceRoot, ...]:
-        return tuple(map(CovarianceRoot.of, self.covariances))
-
-    def mean(self, X: Array) -> Array:
-        """Return the mean of new rows, (n, m)."""
-        return self._combined([member.predict(member.hidden(X)) for member in self.members])
-
-    def mean_and_std(self, X: Array) -> tuple[Array, Array]:
-        """Return the mean of new rows and its standard deviation, each (n, m)."""
-        xp = namespace(X)
-        means, deviations = [], []
-        for k, member in enumerate(self.members):
-            H = member.hidden(X)
-            means.append(member.predict(H))
-            wide, covariance = with_ones(H), self.covariances[k]
-            # A factorisation is worth its while for no fewer rows than it has.
-            if wide.shape[0] < wide.shape[1]:
-                variance = quadratic_form(wide, covariance)
-            else:
-                variance = self._roots[k].quadratic(wide)
-            deviations.append(xp.sqrt(variance))
-        return self._combined(means), self._combined(deviations)
-
-    def _combined(self, parts: Sequence[Array]) -> Array:
-        """Return the weighted sum over members."""
-        total: Array = 0.0
-        for k, part in enumerate(parts):
-            total = total + double(part) * self.weights[k, :][None, :]
-        return total
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Symmetric: TypeAlias = bool | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +51,7 @@ class Predictive:
         """Return mean and variances of new rows; bounds of the noise lie z deviations away."""
         xp = namespace(X)
         mean, std = self.stack.mean_and_std(X)
-        noise: list[NoiseVariance] = []
+        noise = []
         above: list[Array] = []
         below: list[Array] = []
         for j, models in enumerate(self.noise):
@@ -114,11 +74,17 @@ class Predictive:
 
 
 class FittedPredictive(NamedTuple):
-    """A predictive distribution, scores of training rows left out, and what was said of them."""
+    """A predictive distribution, scores of training rows left out, and what was said of them.
+
+    `symmetric` tells whether both tails are alike, `reweighted` whether the mean was trained again
+    with weights 1 / variance.
+    """
 
     predictive: Predictive
     row_scores: RowScores
     left_out: LeftOut
+    symmetric: bool
+    reweighted: bool = False
 
     @property
     def scores(self) -> tuple[OutputScores, ...]:
@@ -127,15 +93,23 @@ class FittedPredictive(NamedTuple):
 
 
 class NoiseSettings(NamedTuple):
-    """The noise model's layer, its γ (None: to be chosen), and whether tails are alike."""
+    """The noise model's layer and its γ (None: to be chosen), and whether tails are alike.
 
-    spec: LayerSpec
+    With "auto" rows left out decide. Noise is learned from at most `n_rows`. If there is a
+    `mean_rule` the mean may be trained again with weights 1 / variance; it is how γ is chosen.
+    """
+
+    spec: LayerSpec | None
     alpha: float | None
-    symmetric: bool
+    symmetric: Symmetric
+    n_rows: int = NOISE_ROWS
+    mean_rule: AlphaRule | None = None
 
     def in_mean_weights(self, weight: float) -> Self:
         """Return the same for rows whose weights were divided by `weight`."""
-        return self if self.alpha is None else self._replace(alpha=self.alpha / weight)
+        alpha = None if self.alpha is None else self.alpha / weight
+        rule = None if self.mean_rule is None else in_mean_weights(self.mean_rule, weight)
+        return self._replace(alpha=alpha, mean_rule=rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,17 +126,17 @@ class Detail:
     distinct: bool
 
     @classmethod
-    def of(cls, pool: Pool, stack: Stack) -> "Detail":
-        """Find the rows behind the judged rows of a stack."""
-        mean = double(stack.judged.rows.Y)
+    def of(cls, pool: Pool, judged: Judged, index: np.ndarray[Any, np.dtype[np.int64]]) -> "Detail":
+        """Find the rows behind judged rows, which are at these positions of a pool."""
+        mean = double(judged.rows.Y)
         xp = namespace(mean)
         everyone = pool.distinct
         position = np.full(everyone.rows.X.shape[0], -1)
-        position[stack.index] = np.arange(len(stack.index))
+        position[index] = np.arange(len(index))
         rows = np.flatnonzero(position[everyone.owner] >= 0)
         owner = position[everyone.owner[rows]]
-        if len(rows) == len(stack.index):
-            return cls(owner, xp.zeros_like(mean), stack.judged.s, distinct=True)
+        if len(rows) == len(index):
+            return cls(owner, xp.zeros_like(mean), judged.s, distinct=True)
         where = place(rows, mean, xp.int64)
         Y, s = xp.take(everyone.Y, where, axis=0), xp.take(everyone.s, where, axis=0)
         gap = Y - xp.take(mean, place(owner, mean, xp.int64), axis=0)
@@ -185,53 +159,176 @@ class Detail:
         return place(np.stack(columns, axis=1), values)
 
 
+class _Errors(NamedTuple):
+    """Errors e of rows left out, their squares r·e, and the variance of the mean, each (n, m).
+
+    The first two are of original rows, the last of judged ones.
+    """
+
+    e: Array
+    squares: Array
+    of_mean: Array
+
+
+class _Noise(NamedTuple):
+    """Sides of every output, variances of the tails, scores, and whether both tails are alike."""
+
+    sides: list[tuple[Side, Side, Side]]
+    totals: list[Array]
+    scores: RowScores
+    symmetric: bool
+
+
 def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedPredictive:
-    """Go on from a stack: noise models, covariances, and scores of the judged rows."""
-    judged, detail = stack.judged, Detail.of(pool, stack)
+    """Go on from a stack: covariances, noise models, and scores of rows left out.
+
+    Where noise differs much between rows, the mean is trained again with weights 1 / variance if
+    rows left out gain by it, and all that follows as well.
+    """
+    fitted, scores = _fit_to(pool, stack, settings)
+    if settings.mean_rule is None or not worth_trying(fitted.left_out):
+        return fitted
+    predictive = fitted.predictive
+    precision = Precision.of(predictive.stack, predictive.noise, stack.judged.weighted_rows)
+    other = refitted(pool, stack, precision, settings.mean_rule)
+    if other is None:
+        return fitted
+    again, new_scores = _fit_to(pool, other, settings._replace(symmetric=fitted.symmetric))
+    better = is_narrower(new_scores, scores, fitted.row_scores.s)
+    return again._replace(reweighted=True) if better else fitted
+
+
+def _fit_to(
+    pool: Pool, stack: Stack, settings: NoiseSettings
+) -> tuple[FittedPredictive, Floats | None]:
+    """Go on from a stack whose members stay as they are.
+
+    The second result are interval scores of rows left out, None where they are too few to tell.
+    """
+    mean, rows = _known_rows(pool, stack, settings.n_rows)
+    detail = Detail.of(pool, rows.judged, rows.places)
     xp = namespace(stack.weights)
-    Y = double(judged.rows.Y)
-    # Weights need not add up to one: what they lack of y stays in both residuals.
-    lacking = (1 - xp.sum(stack.weights, axis=0)) * Y
-    left_out = stack.honest
-    r = detail.spread(stack.combined(lambda f: f.left.residuals) + lacking) + detail.gap
+    Y, left_out = double(rows.judged.rows.Y), rows.errors
     e = detail.spread(left_out) + detail.gap
-    squares = xp.clip(r * e, min=0.0)
+    squares = xp.clip((detail.spread(rows.residuals) + detail.gap) * e, min=0.0)
+    errors = _Errors(e, squares, rows.std**2)
     q = detail.merged(squares)
-    # Each tail learns from the residuals of its own sign.
-    shares = [xp.ones_like(e)]
-    if not settings.symmetric:
-        shares += [xp.astype(side * e > 0, e.dtype) for side in (1, -1)]
-    targets = [(detail.merged(squares * share), detail.merged(share)) for share in shares]
-    uncertainty = engine.for_all(lambda fitted: mean_uncertainty(fitted, q), stack.fitted)
-    covariances = tuple(u.covariance for u in uncertainty)
+    # Many small products: threads of BLAS would wait for each other.
+    with engine.calm(0):
+        outputs = [
+            OutputNoise.of(pool, rows.judged, known, q[:, j], NoiseLayer(*settings[:2]))
+            for j, known in enumerate(_known_means(Y, left_out, rows.judged.s))
+        ]
+        noise = _fit_noise(outputs, detail, errors, settings.symmetric)
+    variances = [both.known for both, _, _ in noise.sides]
+    known = left_out_rows(detail, Y, left_out)._replace(
+        noise=detail.spread(xp.stack([v.noise for v in variances], axis=1)),
+        mean_model=detail.spread(rows.std**2),
+        noise_model=detail.spread(xp.stack([v.excess for v in variances], axis=1)),
+    )
+    models = tuple(
+        NoiseModels(both.model, above.model, below.model, output.orientation)
+        for (both, above, below), output in zip(noise.sides, outputs, strict=True)
+    )
+    fitted = FittedPredictive(Predictive(mean, models), noise.scores, known, noise.symmetric)
+    if rows.judged.folds is None or settings.mean_rule is None:
+        return fitted, None
+    folds, symmetric = rows.judged.folds[detail.owner], noise.symmetric
+    return fitted, left_out_interval_scores(
+        errors.e, noise.totals, noise.scores, folds, symmetric=symmetric
+    )
+
+
+def _known_rows(pool: Pool, stack: Stack, size: int) -> tuple[MeanStack, KnownRows]:
+    """Return the mean with its covariances, and the rows that noise is to be learned from."""
+    judged, detail = stack.judged, Detail.of(pool, stack.judged, stack.index)
+    xp = namespace(stack.weights)
+    # Weights need not add up to one: what they lack of y stays in both residuals.
+    lacking = (1 - xp.sum(stack.weights, axis=0)) * double(judged.rows.Y)
+    residuals = stack.combined(lambda f: f.left.residuals) + lacking
+    r, e = (detail.spread(part) + detail.gap for part in (residuals, stack.honest))
+    q = detail.merged(xp.clip(r * e, min=0.0))
+    with engine.calm(max(spec.n_neurons for spec in stack.specs)):
+        uncertainty = engine.for_all(lambda fitted: mean_uncertainty(fitted, q), stack.fitted)
     std: Array = 0.0
     for k, u in enumerate(uncertainty):
         std = std + xp.sqrt(u.left_out) * stack.weights[k, :][None, :]
-    models, noises, totals = [], [], []
+    members = tuple(f.member for f in stack.fitted)
+    mean = MeanStack(members, stack.weights, tuple(u.covariance for u in uncertainty))
+    rows = KnownRows(judged, stack.index, residuals, stack.honest, std)
+    if len(stack.index) < min(size, len(pool.order)):
+        rows = with_more_rows(pool, stack, rows, mean.roots, size)
+    return mean, rows
+
+
+def _known_means(Y: Array, left_out: Array, s: Array) -> list[Array]:
+    """Return the mean of each output as predicted for rows left out, zero where it tells nothing.
+
+    A mean that explains nothing tells of a row left out only what the row's own target is.
+    """
+    means = []
     for j in range(Y.shape[1]):
-        columns = [(square[:, j], share[:, j]) for square, share in targets]
-        predicted = (Y - left_out)[:, j]
-        # A mean that explains nothing tells of a row left out only what the row's own target is.
-        if _squares(left_out[:, j], judged.s) > (1 - LEAST_R2) * _squares(Y[:, j], judged.s):
-            predicted = 0 * predicted
-        fitted, variances = _fit_noise(pool, judged, predicted, columns, settings)
-        models.append(fitted)
-        noises.append(variances[0])
-        totals.append([v.noise + v.excess + std[:, j] ** 2 for v in variances])
-    mean = MeanStack(tuple(f.member for f in stack.fitted), stack.weights, covariances)
-    known = left_out_rows(detail, Y, left_out)._replace(
-        noise=detail.spread(xp.stack([v.noise for v in noises], axis=1)),
-        mean_model=detail.spread(std**2),
-        noise_model=detail.spread(xp.stack([v.excess for v in noises], axis=1)),
-    )
-    tails = [detail.spread(xp.stack(columns, axis=1)) for columns in zip(*totals, strict=True)]
-    scores = row_scores(e, tails, detail.s, detail.spread(judged.s[:, None])[:, 0])
-    return FittedPredictive(Predictive(mean, tuple(models)), scores, known)
+        mean = (Y - left_out)[:, j]
+        nothing = _squares(left_out[:, j], s) > (1 - LEAST_R2) * _squares(Y[:, j], s)
+        means.append(0 * mean if nothing else mean)
+    return means
+
+
+def _fit_noise(
+    outputs: Sequence[OutputNoise], detail: Detail, errors: _Errors, symmetric: Symmetric
+) -> _Noise:
+    """Fit noise models of all outputs, with tails of their own if asked for or if that helps."""
+    q = detail.merged(errors.squares)
+    both = [output.both(q[:, j]) for j, output in enumerate(outputs)]
+    alike = _with_scores([(side,) * 3 for side in both], outputs, detail, errors)
+    if symmetric is True:
+        return alike
+    folds = outputs[0].judged.folds
+    if symmetric == "auto":
+        columns = to_numpy(detail.spread(outputs[0].X))
+        counted = takes_few_values(to_numpy(outputs[0].judged.rows.Y))
+        if folds is None or counted or not look_skewed(alike.scores, columns):
+            return alike
+    tails = engine.for_all(lambda sign: _tail_sides(outputs, detail, errors, sign), (1, -1))
+    sides = list(zip(both, *tails, strict=True))
+    separate = _with_scores(sides, outputs, detail, errors)
+    if symmetric is False or folds is None:
+        return separate
+    scores = alike.scores, separate.scores
+    gain = tails_gain(errors.e, alike.totals, separate.totals, scores, folds[detail.owner])
+    return separate if gain else alike
+
+
+def _tail_sides(
+    outputs: Sequence[OutputNoise], detail: Detail, errors: _Errors, sign: int
+) -> list[Side]:
+    """Fit the noise models of one tail, each to the residuals of its own sign."""
+    share = namespace(errors.e).astype(sign * errors.e > 0, errors.e.dtype)
+    squares, shares = detail.merged(errors.squares * share), detail.merged(share)
+    return [output.tail(squares[:, j], shares[:, j]) for j, output in enumerate(outputs)]
+
+
+def _with_scores(
+    sides: list[tuple[Side, Side, Side]],
+    outputs: Sequence[OutputNoise],
+    detail: Detail,
+    errors: _Errors,
+) -> _Noise:
+    """Add the variances of all rows, and their scores, to noise models."""
+    xp = namespace(errors.e)
+    totals = []
+    for tail in zip(*sides, strict=True):
+        variance = xp.stack([side.known.noise + side.known.excess for side in tail], axis=1)
+        totals.append(detail.spread(variance + errors.of_mean))
+    unit = detail.spread(outputs[0].judged.s[:, None])[:, 0]
+    scores = row_scores(errors.e, totals, detail.s, unit)
+    return _Noise(sides, totals, scores, symmetric=all(b is a is c for b, a, c in sides))
 
 
 def stack_left_out(pool: Pool, stack: Stack) -> LeftOut:
     """Return targets and means of the rows that a stack was judged on."""
-    return left_out_rows(Detail.of(pool, stack), double(stack.judged.rows.Y), stack.honest)
+    detail = Detail.of(pool, stack.judged, stack.index)
+    return left_out_rows(detail, double(stack.judged.rows.Y), stack.honest)
 
 
 def left_out_rows(detail: Detail, Y: Array, errors: Array) -> LeftOut:
@@ -243,74 +340,3 @@ def _squares(values: Array, s: Array) -> float:
     """Return the weighted sum of squares of values (n,) about their mean."""
     mean = s @ values / namespace(s).sum(s)
     return float(s @ (values - mean) ** 2)
-
-
-def _fit_noise(
-    pool: Pool,
-    judged: Judged,
-    mean: Array,
-    targets: Sequence[tuple[Array, Array]],
-    settings: NoiseSettings,
-) -> tuple[NoiseModels, list[NoiseVariance]]:
-    """Fit the noise models of one output on the inputs and the mean predicted for rows left out."""
-    # The sign of the mean is fixed by its skewness, so that -y has the same noise as y.
-    cubes = judged.s @ mean**3, judged.s @ abs(mean) ** 3
-    lopsided = abs(float(cubes[0])) > 1e-6 * float(cubes[1])
-    orientation = float(np.sign(float(cubes[0]))) if lopsided else 0.0
-    X = with_mean(judged.rows.X, mean * orientation)
-    features = _noise_features(pool, settings.spec, X, judged.s)
-    fitted = [_fit_side(X, features, judged, target, settings.alpha) for target in targets]
-    if settings.symmetric:
-        fitted = fitted * 3
-    (both, _), (above, _), (below, _) = fitted
-    return NoiseModels(both, above, below, orientation), [variance for _, variance in fitted]
-
-
-def _fit_side(
-    X: Array, features: FeatureMap, judged: Judged, target: tuple[Array, Array], alpha: float | None
-) -> tuple[LogNoise, NoiseVariance]:
-    """Fit a noise model to the rows that have a share in its squares, and ask it of all rows."""
-    squares, share = target
-    xp = namespace(X)
-    index = np.flatnonzero(to_numpy(share) > 0)
-    if len(index) in {0, X.shape[0]}:
-        return LogNoise.fit(X, features, squares, judged, alpha)
-    where = place(index, X, xp.int64)
-    part = Judged(
-        rows=Chunk(xp.take(X, where, axis=0), judged.rows.Y, None),
-        s=xp.take(judged.s * share, where, axis=0),
-        labels=None if judged.labels is None else judged.labels[index],
-    )
-    q = xp.take(squares / xp.where(share > 0, share, 1.0), where, axis=0)
-    model, known = LogNoise.fit(part.rows.X, features, q, part, alpha)
-    everyone = model.predict(X)
-    place_of = np.full(X.shape[0], -1)
-    place_of[index] = np.arange(len(index))
-    inside = place(place_of >= 0, X, xp.bool)
-    taken = place(np.maximum(place_of, 0), X, xp.int64)
-    return model, NoiseVariance(
-        log=xp.where(inside, xp.take(known.log, taken, axis=0), everyone.log),
-        uncertainty=xp.where(
-            inside, xp.take(known.uncertainty, taken, axis=0), everyone.uncertainty
-        ),
-    )
-
-
-def with_mean(X: Array, mean: Array) -> Array:
-    """Return inputs with the predicted mean as one more column: noise often follows the mean."""
-    return namespace(X).concat([double(X), mean[:, None]], axis=1)
-
-
-def _noise_features(pool: Pool, spec: LayerSpec, X: Array, s: Array) -> FeatureMap:
-    xp = namespace(X)
-    last = X[:, -1]
-    spread = xp.sqrt(s @ last**2 / xp.sum(s))
-    inputs = Scaling(
-        mean=xp.concat([double(pool.inputs.mean), xp.zeros_like(last[:1])]),
-        scale=xp.concat([double(pool.inputs.scale), xp.where(spread > 0, spread, 1.0)[None]]),
-    )
-    # Another seed: the noise model's neurons shall not repeat those of the mean model.
-    seed = pool.seed + 1_000_003
-    centres = sample_rows(inputs(X), spec.n_centres, seed) if spec.n_centres else None
-    hidden = spec.draw(int(X.shape[1]), seed, centres)
-    return FeatureMap(inputs, hidden).to(X, xp.float64)

@@ -1,6 +1,6 @@
 """Samples of rows.
 
-One is of distinct rows and depends on the rows alone, not on their order or chunks. The other is
+Some are of distinct rows and depend on the rows alone, not on their order or chunks. Another is
 of all rows, drawn within each chunk, and costs next to nothing.
 """
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.moments import Chunk, Moments
+from elmband.scaling import Scaling
 
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
@@ -18,6 +19,8 @@ _DIGITS = 20
 # Rows of less than this share of the mean weight, the root of the rounding unit of float64, have
 # less than the same share of all weight together. Neurons would be placed at them all the same.
 _NEGLIGIBLE = 2.0**-26
+# Rows that make a mixture.
+_MIXED = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,18 @@ class RowSample(Moments):
         others = np.roll(self.rows, len(self.rows) // 2 + 1, axis=0)
         return type(self)(self.size, self.keys, self.rows + share * (others - self.rows))
 
+    def mixed(self) -> Self:
+        """Return the sample with each row replaced by a random mixture of many others.
+
+        They have the mean and the covariance of the rows, on average, and sit on none of them.
+        """
+        mean = self.rows.mean(axis=0)
+        draws = np.random.default_rng(len(self.rows)).standard_normal((_MIXED, len(self.rows), 1))
+        total = np.zeros_like(self.rows)
+        for k, draw in enumerate(draws):
+            total += draw * np.roll(self.rows - mean, k + 1, axis=0)
+        return type(self)(self.size, self.keys, mean + total / _MIXED**0.5)
+
     def __add__(self, other: Self) -> Self:
         keys = np.concatenate([self.keys, other.keys])
         rows = np.concatenate([self.rows, other.rows])
@@ -61,10 +76,10 @@ def without_negligible(rows: Chunk) -> Chunk:
     return taken(rows, np.flatnonzero(to_numpy(rows.s) > _NEGLIGIBLE))
 
 
-def sample_rows(Z: Array, size: int, seed: int) -> RowSample:
-    """Sample from one chunk of standardised rows."""
+def sample_rows(Z: Array, size: int, seed: int, n_keys: int | None = None) -> RowSample:
+    """Sample from one chunk of standardised rows, by the first `n_keys` columns or by all."""
     rows = to_numpy(double(Z))
-    keys, first = np.unique(row_keys(rows, seed), return_index=True)
+    keys, first = np.unique(row_keys(rows[:, :n_keys], seed), return_index=True)
     return RowSample(size, keys[:size], rows[first[:size]])
 
 
@@ -105,6 +120,31 @@ def sampled(rows: Chunk, share: float, seed: int) -> SampledRows:
     count = int(share * n + rng.random())
     index = np.sort(rng.permutation(n)[: max(count, 1)])
     return SampledRows((taken(rows, index),))
+
+
+def distinct_rows(rows: Chunk, inputs: Scaling, size: int, seed: int) -> Chunk:
+    """Return about `size` distinct rows of very many, with the weight of those like each of them.
+
+    Their keys are hashes of one random linear form of inputs and targets, which costs next to
+    nothing; where that meets too few distinct rows, equal ones are many, and all keys are sorted.
+    """
+    n, d = (int(length) for length in rows.X.shape)
+    xp = namespace(rows.X)
+    form = np.random.default_rng(seed).standard_normal(d + int(rows.Y.shape[1]))
+    factors = place(form[:d], rows.X, xp.float64) / double(inputs.scale)
+    values = double(rows.X) @ factors - double(inputs.mean) @ factors
+    values = to_numpy(values) + to_numpy(double(rows.Y)) @ form[d:]
+    keys = row_keys(values[:, None], seed)
+    order = np.arange(n)
+    if n > size:
+        order = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
+        if len(np.unique(keys[order])) < size // 2:
+            order = np.arange(n)
+    names, first, owner = np.unique(keys[order], return_index=True, return_inverse=True)
+    s = np.ones(n) if rows.s is None else to_numpy(double(rows.s))
+    weights = np.bincount(owner.reshape(-1), s[order], len(names))[:size]
+    kept = taken(rows, order[first[:size]])
+    return kept._replace(s=place(weights, rows.Y))
 
 
 def taken(rows: Chunk, index: np.ndarray[Any, Any]) -> Chunk:

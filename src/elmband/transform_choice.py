@@ -14,7 +14,6 @@ import numpy as np
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, two_sided
-from elmband.ensemble import CANDIDATE_ROWS
 from elmband.left_out import LeftOut
 from elmband.metrics.scores import interval_score
 from elmband.moments import Chunk
@@ -31,6 +30,8 @@ _LEAST_SKEWNESS = 0.5
 _MOST_ZEROS = 0.2
 # Powers for targets that may be zero.
 _POWERS = (0.5, 0.25)
+# Rows that transforms are tried on.
+_TRIED_ROWS = 1500
 
 
 def transforms_to_try(Y: Array, s: Array | None) -> list[Transform]:
@@ -55,27 +56,32 @@ def transforms_to_try(Y: Array, s: Array | None) -> list[Transform]:
 
 def sample_of(rows: Chunk, labels: Any, seed: int) -> tuple[Chunk, Any]:
     """Return the rows to try transforms on: all, or a sample that depends on inputs only."""
-    if int(rows.X.shape[0]) <= CANDIDATE_ROWS:
+    if int(rows.X.shape[0]) <= _TRIED_ROWS:
         return rows, labels
     Z = Scaling.from_moments(column_moments(rows.X, rows.s))(double(rows.X))
     keys = row_keys(to_numpy(Z), seed)
-    index = np.sort(np.argsort(keys, kind="stable")[:CANDIDATE_ROWS])
+    index = np.sort(np.argsort(keys, kind="stable")[:_TRIED_ROWS])
     return taken(rows, index), None if labels is None else labels[index]
 
 
 def left_out_score(
-    left: LeftOut, scores: OutputScores, targets: Scaling, transform: Transform
+    left: LeftOut,
+    scores: Sequence[OutputScores],
+    targets: Scaling,
+    transform: Transform,
+    output: int,
 ) -> float:
     """Return the mean interval score of rows left out, in the units of y.
 
-    `targets` are the scaling of transformed targets that the model was trained with.
+    `targets` are the scaling of transformed targets that the model was trained with, one of which
+    is the `output` of this transform.
     """
     xp = namespace(left.mean)
-    z = scores.both.estimated(_LEVEL, two_sided)
+    z = scores[output].both.estimated(_LEVEL, two_sided)
     half = z * xp.sqrt(left.variance)
     scale, centre = (place(a, left.mean) for a in (targets.scale, targets.mean))
     y, low, high = (
-        to_numpy(transform.inverse(values * scale + centre))[:, 0]
+        to_numpy(transform.inverse((values * scale + centre)[:, output][:, None]))[:, 0]
         for values in (left.target, left.mean - half, left.mean + half)
     )
     # Bounds stay at or above zero whatever the transform.

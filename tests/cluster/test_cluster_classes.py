@@ -116,7 +116,12 @@ def test_a_classifier_that_abstains_learns_and_is_judged_there(rows):
     weight = 1.0 + (y > 0)
     assert found.evaluate(*lazy(X, labels, weight)) == found.evaluate(X, labels, weight)
     for lazy_part, part in zip(found.triage(lazy(X)[0]), found.triage(X), strict=True):
-        assert (lazy_part.compute() == part).mean() > 0.999
+        found_there = lazy_part.compute()
+        if part.dtype.kind == "f":
+            # Blocks of other sizes add up in another order.
+            np.testing.assert_allclose(found_there, part, rtol=0, atol=1e-9)
+        else:
+            assert (found_there == part).mean() > 0.999
     with pytest.raises(ValueError, match="calibrate takes arrays or a scan"):
         found.calibrate(*lazy(X, labels))
     with pytest.raises(ValueError, match="holds the label 'new', which is none of the classes"):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import betabinom
+from sklearn.base import clone
 
 from elmband import ELMIntervalRegressor, ELMRegressor
 from elmband.datasets import make_heteroscedastic
@@ -42,7 +43,7 @@ def expected():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scale", "shift"), [(3.0, 7.0), (-2e4, 1e5), (1e-3, 0.0), (-1e-6, 1e-3)])
+@pytest.mark.parametrize(("scale", "shift"), [(3.0, 7.0), (-2e4, 1e6), (1e-3, 0.0), (-1e-6, 1e-3)])
 def test_intervals_follow_the_units_of_y(expected, scale, shift):
     moved = intervals(X, scale * Y + shift)
     assert_close(np.sort((moved - shift) / scale, axis=1), expected, 1e-6)
@@ -121,12 +122,14 @@ def test_more_rows_than_candidates_are_compared_on(estimator):
 @TAILS
 def test_many_outputs_equal_separate_fits(symmetric):
     two = np.column_stack([Y, X[:, 0] ** 2 + np.random.default_rng(1).standard_normal(N)])
-    both = model(symmetric=symmetric).fit(X, two)
+    # Neurons that learn would learn from all outputs together.
+    blind = model(symmetric=symmetric, learning_rounds=0)
+    both = clone(blind).fit(X, two)
     assert both.predict(NEW).shape == (50, 2)
     assert both.predict_interval(NEW, [0.5, 0.9]).shape == (50, 2, 2, 2)
     assert both.predict_quantiles(NEW, [0.1, 0.5, 0.9]).shape == (50, 2, 3)
     for j in range(2):
-        alone = model(symmetric=symmetric).fit(X, two[:, j])
+        alone = clone(blind).fit(X, two[:, j])
         assert_close(both.predict_interval(NEW)[:, j], alone.predict_interval(NEW), 1e-4)
         quantiles = both.predict_quantiles(NEW)[:, j]
         np.testing.assert_allclose(quantiles, alone.predict_quantiles(NEW), rtol=1e-3, atol=1e-3)
@@ -227,8 +230,9 @@ def test_groups_are_left_out_together(options, seeds):
 @pytest.mark.parametrize("estimator", [ELMRegressor, ELMIntervalRegressor])
 def test_groups_of_one_row_change_no_mean(estimator):
     plain, labelled = (
-        estimator(random_state=1).fit(X[:60], Y[:60], groups=groups).predict(NEW)
-        for groups in (None, np.arange(60))
+        # Of few rows, parts that are held out tell how often to learn: labels make other parts.
+        estimator(learning_rounds=0, random_state=1).fit(X[:60], Y[:60], groups=g).predict(NEW)
+        for g in (None, np.arange(60))
     )
     np.testing.assert_allclose(labelled, plain, rtol=1e-6)
 

@@ -130,6 +130,6 @@ def test_pickle_round_trip(estimator):
 def test_a_fitted_model_does_not_keep_the_training_rows():
     middle, large = (
         ELMIntervalRegressor(20, random_state=0).fit(*np.split(np.c_[d.X, d.y], 2, axis=1))
-        for d in (make_heteroscedastic(n, random_state=0) for n in (4000, 40_000))
+        for d in (make_heteroscedastic(n, random_state=0) for n in (20_000, 60_000))
     )
     assert len(pickle.dumps(large)) < 1.1 * len(pickle.dumps(middle))

@@ -14,7 +14,9 @@ keep to this raises `elmband.model_file.FORMAT`, and `load` goes on to read what
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -25,6 +27,9 @@ from elmband import (
     ELMSelectiveClassifier,
     __version__,
 )
+from elmband.hidden import LayerSpec
+from elmband.relevance import Relevance
+from elmband.views import CLIPPED, RANKED, STANDARD
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -55,8 +60,21 @@ def models():
         "classes": ELMClassifier(4, random_state=0).fit(X, THREE),
         "labels": ELMClassifier(4, random_state=0).fit(X, np.stack([Y > 0, Y > 1], 1).astype(int)),
         "estimate": ELMSelectiveClassifier(4, coverage=0.5, **SMALL).fit(X, THREE),
+        "learned": learned(ELMRegressor(learning_rounds=0, random_state=0)),
         "promise": promise.calibrate(X, TWO, confidence_level=0.8),
     }
+
+
+def learned(model):
+    """Fit a model of few neurons that have learned, on every view of inputs with heavy tails."""
+    relevance = Relevance(np.array([[0.5, 0.1, 0.0], [0.1, 0.3, 0.0], [0.0, 0.0, 0.2]]))
+    tip = LayerSpec((("laplace", 2),), relevance=relevance, placed=True, passes=True)
+    specs = [replace(tip, view=view) for view in (STANDARD, CLIPPED, RANKED)]
+    with (
+        patch("elmband.search.blind_specs", lambda *_: specs),
+        patch("elmband.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A))),
+    ):
+        return model.fit(X**9, Y)
 
 
 METHODS = ("predict", "predict_interval", "predict_variance", "predict_proba", "confidence")

@@ -1,5 +1,6 @@
 """Fitted models of every kind that can be saved, each as small as it can be."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,9 @@ from elmband import (
     merge,
     scan,
 )
+from elmband.hidden import LayerSpec
+from elmband.relevance import Relevance
+from elmband.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip
 
 RNG = np.random.default_rng(0)
 N = 150
@@ -79,7 +83,33 @@ def read(folder):
     return published().fit(scan(folder / "rows.npy", target=-1, chunk_size=50))
 
 
-MIX = {"linear": 3, "tanh": 2, "sigmoid": 2, "relu": 2, "rbf_l1": 2, "rbf_l2": 2, "rbf_linf": 2}
+def learned_specs(*_):
+    """Return small layers of every view: blind ones, and such as have learned."""
+    relevance = Relevance(np.array([[0.5, 0.1, 0.0], [0.1, 0.3, 0.0], [0.0, 0.0, 0.2]]))
+    tip = LayerSpec((("laplace", 3),), relevance=relevance, placed=True, passes=True)
+    return [
+        *(replace(tip, view=view) for view in (STANDARD, CLIPPED, RANKED)),
+        LayerSpec((("tanh", 3),), relevance=relevance, placed=True, view=RANKED),
+        LayerSpec((("rbf_l2", 3),), relevance=relevance, shape="diagonal", view=CLIPPED),
+    ]
+
+
+def learned(model, y=Y):
+    """Fit to heavy tails a model that has neurons of every kind that is learned."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("elmband.search.blind_specs", learned_specs)
+        patch.setattr("elmband.ensemble._LEAST_WEIGHT", 0.0)
+        patch.setattr("elmband.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A)))
+        model.set_params(n_neurons="auto", learning_rounds=0).fit(np.sinh(3 * X), y)
+    assert {type(member.features.view) for member in model.members_} == {
+        *(type(None), SoftClip, RankScores)
+    }
+    assert len(model.members_) == 5
+    return model
+
+
+MIX = {"linear": 3, "tanh": 2, "sigmoid": 2, "relu": 2}
+MIX |= {"rbf_l1": 2, "rbf_l2": 2, "rbf_linf": 2, "laplace": 2}
 
 MODELS = {
     # Points.
@@ -99,7 +129,9 @@ MODELS = {
     "numbers of NumPy": lambda: regressor(alpha=np.float32(0.5), chunk_size=np.int64(50)).fit(X, Y),
     "grown layer": lambda: grown(regressor()),
     "untrained layer": lambda: regressor().fit(X, Y).untrained(),
+    "learned": lambda: learned(regressor()),
     # Intervals.
+    "learned intervals": lambda: learned(logged()),
     "default": lambda: ELMIntervalRegressor(random_state=0).fit(X, Y),
     "log-variance": lambda: logged().fit(X, Y),
     "normal": lambda: logged(calibration="gaussian").fit(X, Y),
@@ -131,7 +163,9 @@ MODELS = {
     "stack of classes": lambda: ELMClassifier(random_state=0).fit(X, THREE),
     "grown classes": lambda: grown(classifier(), THREE, classes=[0, 1, 2, 3]),
     "merged classes": merged,
+    "learned classes": lambda: learned(classifier(), THREE),
     # Abstention.
+    "learned abstention": lambda: learned(selective(coverage=0.5), TWO),
     "coverage": lambda: selective(coverage=0.5).fit(X, TWO),
     "nothing asked": lambda: selective().fit(X, TWO),
     "max_error of three": lambda: selective(max_error=0.3).fit(X, NAMES[THREE]),

@@ -94,7 +94,7 @@ def test_weights_are_stored_once_and_half_of_covariances():
         )
         for s in (True, False)
     ]
-    assert log[1] - log[0] < 8 * (2 * 104**2 + 6 * 900 + 1000)
+    assert log[1] - log[0] < 8 * (2 * 184**2 + 6 * 900 + 1000)
 
 
 def test_files_appear_where_they_are_told(model, tmp_path):

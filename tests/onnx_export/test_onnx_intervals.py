@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from elmband import ELMIntervalRegressor, scan
 from elmband.noise import sampled
 
-KINDS = ("linear", "tanh", "sigmoid", "relu", "rbf_l1", "rbf_l2", "rbf_linf")
+KINDS = ("linear", "tanh", "sigmoid", "relu", "rbf_l1", "rbf_l2", "rbf_linf", "laplace")
 DTYPES = ("float64", "float32")
 TRANSFORMS = ("log", "log1p", "logit", ("logit", -1.0, 60.0), "box-cox")
 

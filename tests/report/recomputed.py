@@ -165,3 +165,28 @@ class Judged:
             "error": float(self.error[rows].mean()),
             "width": float(self.width[rows].mean()),
         }
+
+
+def depends_on(content, model, *, noise):
+    """What the page must say of a model's own shares: all columns, as they are few."""
+    found, shown = model.column_relevance_, content["depends"]
+    names = list(found.names)
+    labels = [row["label"] for row in shown["rows"]]
+    assert sorted(labels) == sorted(names)
+
+    def row(label):
+        j = names.index(label)
+        of_noise = float(found.noise[j]) if noise else None
+        return {"label": label, "mean": float(found.mean[j]), "noise": of_noise}
+
+    largest = names[int(np.argmax(found.mean))]
+    assert shown["sentence"].startswith(f"The prediction depends most on {largest}, with ")
+    return {
+        "rows": [row(label) for label in labels],
+        "noise": noise,
+        "varies": noise and found.noise_varies,
+        "sentence": shown["sentence"],
+        "noise_sentence": shown["noise_sentence"],
+        "n_columns": len(names),
+        "rest": 0.0,
+    }

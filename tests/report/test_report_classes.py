@@ -12,7 +12,7 @@ from judged import (
     species,
     written,
 )
-from recomputed import same
+from recomputed import depends_on, same
 from recounted import Counted
 
 from elmband import ELMSelectiveClassifier
@@ -72,6 +72,7 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
             "start": min(points, key=lambda point: abs(point["share"] - wanted)),
             "error": float((~truth.right).mean()),
         },
+        "depends": depends_on(content, model, noise=False),
         "shown": [feature["name"] for feature in content["features"][:3]],
         "misses": truth.rows(truth.score, 10, shown, ~truth.right),
         "unsure": truth.rows(-truth.score, 5, shown),

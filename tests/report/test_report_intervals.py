@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from judged import FEATURES, content_of, delay_model, delays, is_rounding_of, leaves, written
-from recomputed import Judged, Near, same
+from recomputed import Judged, Near, depends_on, same
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import elmband
@@ -64,6 +64,7 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
             "error": float(truth.error.mean()),
         },
         "parts": {"noise": float(truth.noise.mean()), "unknown": float(1 - truth.noise.mean())},
+        "depends": depends_on(content, model, noise=model.noise == "log"),
         "shown": [feature["name"] for feature in content["features"][:3]],
         "misses": truth.rows(truth.error / truth.std, 10, shown, ~truth.held),
         "widest": truth.rows(truth.width, 5, shown),

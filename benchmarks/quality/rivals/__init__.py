@@ -46,6 +46,8 @@ _METHODS = (
     Method("lightgbm", "lightgbm", "quantiles", "lightgbm"),
     Method("lightgbm-cqr", "lightgbm", "cqr", "lightgbm"),
     Method("catboost", "catboost", "multi_quantile", "catboost"),
+    Method("catboost-cqr", "catboost", "cqr", "catboost"),
+    Method("xrfm", "xrfm", "point", "xrfm"),
     Method("gp", "gp", "matern", "scikit-learn"),
     Method("statsmodels-ols", "statsmodels", "ols", "statsmodels"),
     Method("statsmodels-quantreg", "statsmodels", "quantreg", "statsmodels"),

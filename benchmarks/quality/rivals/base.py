@@ -24,14 +24,15 @@ class Prediction:
     ----------
     mean : ndarray of shape (n,)
         Point prediction: the mean, or the median where a method knows only quantiles.
-    interval : ndarray of shape (n, 2, k)
-        Lower and upper bound at each level; infinite where a method cannot say.
+    interval : ndarray of shape (n, 2, k) or None
+        Lower and upper bound at each level; infinite where a method cannot say for a row, None
+        from methods that predict points only.
     std : ndarray of shape (n,) or None
         Standard deviation, from methods that predict a normal distribution.
     """
 
     mean: Floats
-    interval: Floats
+    interval: Floats | None
     std: Floats | None = None
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from benchmarks.quality.rivals.base import Floats, Prediction, from_tails, hold_out, tails
+from benchmarks.quality.rivals.base import Floats, Prediction, from_tails, tails
+from benchmarks.quality.rivals.conformal import conformalised
 from lightgbm import LGBMRegressor
 
 
@@ -18,21 +19,8 @@ def quantiles(
 def cqr(
     X_train: Floats, y_train: Floats, X_test: Floats, levels: Sequence[float], seed: int
 ) -> Prediction:
-    """Conformalised quantile regression (Romano et al., 2019) on a quarter held out.
-
-    With scores ``s = max(lower - y, y - upper)`` of m calibration rows, both bounds move out by
-    the ``ceil((m + 1) · level)``-th smallest score, infinity where m is too small.
-    """
-    X, y, X_cal, y_cal = hold_out(X_train, y_train, seed)
-    on_cal, on_test = (
-        from_tails(values) for values in _quantiles(X, y, [X_cal, X_test], levels, seed)
-    )
-    target = y_cal[:, np.newaxis]
-    scores = np.maximum(on_cal.interval[:, 0] - target, target - on_cal.interval[:, 1])
-    scores = np.vstack([np.sort(scores, axis=0), np.full(len(levels), np.inf)])
-    rank = np.ceil((len(y_cal) + 1) * np.asarray(levels)).astype(int) - 1
-    margin = scores[np.minimum(rank, len(y_cal)), np.arange(len(levels))]
-    return Prediction(on_test.mean, on_test.interval + np.stack([-margin, margin]))
+    """Conformalise the same quantiles on a quarter held out."""
+    return conformalised(_quantiles, X_train, y_train, X_test, levels, seed)
 
 
 def _quantiles(

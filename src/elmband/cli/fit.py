@@ -103,6 +103,22 @@ def fit(
     neurons: Annotated[
         str, typer.Option(help='"auto", a number, or a mix as in "linear=8,tanh=200".')
     ] = "auto",
+    learning_rounds: Annotated[
+        str,
+        typer.Option(
+            help='How often neurons learn which inputs matter: "auto", or a number; 0 leaves them '
+            "blind, which is faster. With --neurons auto."
+        ),
+    ] = "auto",
+    max_neurons: Annotated[
+        int | None,
+        typer.Option(
+            help="Neurons of all layers together, at most: smaller models answer faster. With "
+            "--neurons auto; 6,000 if not given.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     published: Annotated[
         bool, typer.Option("--published", help="The published algorithm, with one hidden layer.")
     ] = False,
@@ -159,6 +175,11 @@ def fit(
     check_checkpoint(checkpoint, output)
     data = seen_from(data, scheduler)
     count = _neurons(neurons)
+    learning = _learning(learning_rounds, max_neurons)
+    if learning and (published or count != "auto"):
+        raise ValueError(
+            f"{option(next(iter(learning)))} needs --neurons auto, and no --published."
+        )
     wishes = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
@@ -173,7 +194,7 @@ def fit(
             model = _made(count, published=published, classes=classes or text, wishes=wishes)
             if positive is not None:
                 model.set_params(pos_label=positive_class(rows, positive))
-            model.set_params(random_state=seed)
+            model.set_params(random_state=seed, **learning)
             _set_target(model, target_transform, target_range)
             if groups is None:
                 tell_group_key(rows)
@@ -268,3 +289,15 @@ def _neurons(text: str) -> Any:
             f'--neurons {text!r} is neither "auto", a number, nor a mix such as '
             '"linear=8,tanh=200".'
         ) from error
+
+
+def _learning(rounds: str, most: int | None) -> dict[str, Any]:
+    """Return what is asked of neurons that learn, where it is not the default."""
+    asked: dict[str, Any] = {} if most is None else {"max_neurons": most}
+    if rounds == "auto":
+        return asked
+    if not rounds.isdecimal():
+        raise typer.BadParameter(
+            f'--learning-rounds {rounds!r} is neither "auto" nor a whole number from 0 on.'
+        )
+    return {"learning_rounds": int(rounds), **asked}

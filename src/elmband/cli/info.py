@@ -14,6 +14,9 @@ EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
 
 # So many names fit on a line.
 _NAMED = 10
+# Columns that matter most, of all.
+_RELEVANT = 5
+_LEAST = 0.005
 
 
 def info(*, model: Model, as_json: AsJson = False) -> None:
@@ -47,6 +50,9 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
         facts["classes"] = model.classes_.tolist()
     elif model._single_output:  # noqa: SLF001
         facts |= target_facts(model)
+    relevance = getattr(model, "column_relevance_", None)
+    if relevance is not None:
+        facts["relevance"] = relevance.to_dict()
     if model._n_groups is not None:  # noqa: SLF001
         facts["groups"] = model._n_groups  # noqa: SLF001
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
@@ -65,6 +71,11 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["features"] = _names(facts)
     if "classes" in facts:
         lines["classes"] = _shortened(facts["classes"])
+    if "relevance" in facts:
+        mean, noise = (facts["relevance"][name] for name in ("mean", "noise"))
+        lines["depends on"] = _shares(mean)
+        if noise is not None and model.column_relevance_.noise_varies:
+            lines["noise"] = f"depends on {_shares(noise)}"
     if "groups" in facts:
         lines["groups"] = (
             f"{facts['groups']:,}, each left out as a whole: what is said of errors is for rows of "
@@ -79,6 +90,12 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
     width = max(map(len, lines))
     text = "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items() if value)
     return text if model.encoder_ is None else f"{text}\n\n{model.encoder_.summary()}"
+
+
+def _shares(shares: dict[str, float]) -> str:
+    """Return the columns with the largest shares."""
+    first = [pair for pair in shares.items() if pair[1] >= _LEAST][:_RELEVANT]
+    return ", ".join(f"{on_one_line(name)} {100 * share:.0f} %" for name, share in first)
 
 
 def _names(facts: dict[str, Any]) -> str:

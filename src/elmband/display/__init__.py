@@ -12,6 +12,7 @@ from elmband.display.calibration import IntervalCalibrationDisplay
 from elmband.display.confident_rates import ConfidentRatesDisplay
 from elmband.display.figure import new_figure
 from elmband.display.interval import IntervalDisplay
+from elmband.display.relevance import RelevanceDisplay
 from elmband.display.risk_coverage import RiskCoverageDisplay
 from elmband.display.variance import VariancePartsDisplay
 
@@ -19,6 +20,7 @@ __all__ = [
     "ConfidentRatesDisplay",
     "IntervalCalibrationDisplay",
     "IntervalDisplay",
+    "RelevanceDisplay",
     "RiskCoverageDisplay",
     "VariancePartsDisplay",
     "new_figure",

@@ -2,6 +2,7 @@
 
 from elmband.estimators._growing import merge
 from elmband.estimators._narrow import IntervalTriage
+from elmband.estimators._relevant import FeatureRelevance, RelevantDirections
 from elmband.estimators._triage import Triage
 from elmband.estimators._variance import VarianceParts
 from elmband.estimators.classifier import ELMClassifier
@@ -15,7 +16,9 @@ __all__ = [
     "ELMIntervalRegressor",
     "ELMRegressor",
     "ELMSelectiveClassifier",
+    "FeatureRelevance",
     "IntervalTriage",
+    "RelevantDirections",
     "Triage",
     "VarianceParts",
     "load",

@@ -278,9 +278,9 @@ class IntervalAnswers(IntervalParts):
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
-        A single quantile gives (n,) or (n, m). The median of symmetric intervals is what `predict`
-        returns, or lies below it with a `target_transform`; with ``symmetric=False`` it has half of
-        the targets on either side.
+        A single quantile gives (n,) or (n, m). The median of symmetric noise is what `predict`
+        returns, or lies below it with a `target_transform`; where `symmetric_` is False it has half
+        of the targets on either side.
         """
         levels = check_levels(quantiles, "quantiles")
 
@@ -324,9 +324,9 @@ class IntervalAnswers(IntervalParts):
     def _bounds(self, parts: Parts, level: float, X: Array) -> list[Array]:
         """Return both bounds of the central interval at `level`, in the units of y, each (n, m)."""
         calibration, outputs = self.calibration_, range(int(self._targets.mean.shape[0]))
-        if level == 0 and (self.symmetric or calibration.kind == "gaussian"):
+        if level == 0 and (self._alike or calibration.kind == "gaussian"):
             return [self._in_units(parts.mean, X)] * 2
-        if self.symmetric:
+        if self._alike:
             pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
             below, above = parts.total, parts.total
         else:

@@ -13,7 +13,15 @@ from elmband.estimators._validate import check_levels, level_name
 Columns = dict[str, Array]
 
 # What answers do not need: features are in the right order where they are asked for.
-_AT_HOME = ("feature_names_in_", "_grown", "_encoder_state", "_left_out", "_held_out")
+_AT_HOME = (
+    "feature_names_in_",
+    "_grown",
+    "_encoder_state",
+    "_left_out",
+    "_held_out",
+    "_dependences",
+    "_histograms",
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,26 +7,32 @@ import numpy as np
 
 from elmband.classes import Labels
 from elmband.confidence import Confidence
+from elmband.dependence import Dependence, Dependences
 from elmband.encode import ENCODER_KINDS
 from elmband.estimators._thresholds import Known, Thresholds
 from elmband.estimators._triage import Usual
 from elmband.estimators._updates import Grown
 from elmband.hidden import FeatureMap, HiddenLayer
+from elmband.histograms import Histograms, TrainingHistograms
+from elmband.mean_stack import MeanStack
 from elmband.member import Member
 from elmband.model_file import Kinds
 from elmband.new_levels import NewLevels
-from elmband.predictive import MeanStack
 from elmband.scaling import Scaling
 from elmband.targets import Support
 from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
 
 KINDS: Kinds = {
     **{kind: {} for kind in ENCODER_KINDS},
+    Dependence: {"shares": "d!", "directions": "kd!", "direction_shares": "k!", "slope": "!"},
+    Dependences: {},
     Grown: {},
+    Histograms: {"cuts": "kd<", "weights": "bd!"},
     NewLevels: {"marks": "dc!", "mixed": "c+", "deviation": "cm!"},
     Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
     Thresholds: {},
+    TrainingHistograms: {},
     Usual: {},
 }
 """Kinds of values that estimators have besides those of `elmband.model_file`."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from elmband import engine
 from elmband._arrays import Precision, double, to_numpy
@@ -22,27 +23,27 @@ from elmband.estimators._updates import Grown, same_rows
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
+    check_symmetric,
 )
-from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
+from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.kept import keeping
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
+from elmband.mean_stack import MeanStack
 from elmband.neurons import Kind, NeuronCounts
 from elmband.new_levels import NewLevels
 from elmband.noise.fast import multiplier_error
+from elmband.noise.layers import smooth_spec
 from elmband.noise.sampled import fit_fast, from_kept
 from elmband.noise.squared import SquaredNoise
 from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.pool import Pool
-from elmband.predictive import MeanStack, NoiseSettings, fit_predictive
+from elmband.predictive import NoiseSettings, Symmetric, fit_predictive
 from elmband.progress import Verbose
 from elmband.rows import ArrayRows, Rows
+from elmband.search import MAX_NEURONS, Rounds
 from elmband.select import keep
 from elmband.targets import RangeChoice
 from elmband.transform import TransformChoice
-
-# The default layer of the log-variance: every input and the predicted mean, and smooth neurons.
-_NOISE_NEURONS = 100
-_NOISE_SCALE = 0.5
 
 # From so many rows on intervals cover as often as they say, on average over data sets.
 _LEAST_ROWS = 15
@@ -75,12 +76,14 @@ class IntervalModel(IntervalParts):
         alpha: AlphaRule = "auto",
         noise: Literal["log", "squared"] = "log",
         calibration: Literal["loo", "gaussian"] = "loo",
-        symmetric: bool = True,
+        symmetric: Symmetric = "auto",
         noise_neurons: NeuronCounts | None = None,
         noise_alpha: AlphaRule | None = None,
         covariance: Literal["jackknife", "wild"] = "jackknife",
         mode: Literal["exact", "fast"] = "exact",
         n_estimators: int | None = None,
+        learning_rounds: Rounds = "auto",
+        max_neurons: int = MAX_NEURONS,
         selection: SelectionMethod | None = None,
         target_transform: TransformChoice = "auto",
         target_range: RangeChoice = "auto",
@@ -98,6 +101,8 @@ class IntervalModel(IntervalParts):
             weight_scale=weight_scale,
             alpha=alpha,
             n_estimators=n_estimators,
+            learning_rounds=learning_rounds,
+            max_neurons=max_neurons,
             selection=selection,
             target_transform=target_transform,
             target_range=target_range,
@@ -120,6 +125,7 @@ class IntervalModel(IntervalParts):
         check_choice(self.calibration, ("loo", "gaussian"), "calibration")
         check_choice(self.covariance, ("jackknife", "wild"), "covariance")
         check_choice(self.mode, ("exact", "fast"), "mode")
+        check_symmetric(self.symmetric)
         rule = check_alpha(self.alpha)
         noise_rule = (
             None if self.noise_alpha is None else check_alpha(self.noise_alpha, "noise_alpha")
@@ -166,6 +172,7 @@ class IntervalModel(IntervalParts):
         if fitted.selection is not None:
             self.noise_hidden_ = keep(self.noise_hidden_, fitted.selection.neurons)
         self._noise, self._predictive = fitted.without_rows(), None
+        self.symmetric_, self.reweighted_ = True, False
         # Published intervals are those of the equations.
         self.__dict__.pop("_new_levels", None)
         covariances = fitted.mean_covariance, fitted.noise_covariance
@@ -209,29 +216,50 @@ class IntervalModel(IntervalParts):
             raise ValueError("selection and covariance='wild' need noise='squared'.")
         specs = self._specs()
         rows, labels = self._training(X, y, weight, groups)
+        # One more input than X has: the predicted mean.
+        smooth = smooth_spec(int(rows.like.shape[1]) + 1)
+        asked = None if self.noise_neurons is None else self._layer_spec(self.noise_neurons)
         settings = NoiseSettings(
-            spec=self._log_spec(int(rows.like.shape[1])),
+            # Steep neurons would take the places where classes meet for noise.
+            spec=smooth if asked is None and is_classifier(self) else asked,
             alpha=noise_rule if isinstance(noise_rule, float) else None,
-            symmetric=bool(self.symmetric),
+            # Normal multipliers are the same for both tails unless these are asked for.
+            symmetric=self.symmetric if self.calibration == "loo" else bool(self.symmetric),
+            # Layers that are asked for are least squares, and classes have no noise of their own.
+            mean_rule=None if specs is not None or is_classifier(self) else rule,
         )
 
-        def fit(rows: Rows, labels: Any) -> FittedRows:
-            pool, stack = self._fit_stack(rows, labels, specs, rule)
+        def fit(rows: Rows, labels: Any, *, blind: bool = False) -> FittedRows:
+            pool, stack, rounds = self._fit_stack(rows, labels, specs, rule, blind=blind)
             noise = settings.in_mean_weights(pool.weight)
-            return FittedRows(pool, fit_predictive(pool, stack, noise))
+            if blind:
+                spec = noise.spec or smooth
+                noise = noise._replace(symmetric=True, spec=spec, mean_rule=None)
+            return FittedRows(pool, fit_predictive(pool, stack, noise), rounds)
 
-        pool, fitted = fit_best_transform(self, rows, labels, fit)
+        pool, fitted, chosen = fit_best_transform(self, rows, labels, fit)
         self._set_stack(fitted.predictive.stack)
         self._predictive, self._noise = fitted.predictive, None
+        self.symmetric_, self.reweighted_ = fitted.symmetric, fitted.reweighted
+        self._note_stack(pool, fitted.predictive.stack, fitted.predictive)
         self._stale = False
+        decided = settings._replace(symmetric=fitted.symmetric)
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
-            recipe = Recipe(specs, rule, self.n_estimators, settings).in_mean_weights(pool.weight)
-            scores = cross_fitted(pool, recipe, fitted.row_scores).outputs(pool.factor)
+            rounds, most = chosen.rounds, self.max_neurons
+            recipe = Recipe(specs, rule, self.n_estimators, decided, rounds, most)
+            recipe = recipe.in_mean_weights(pool.weight)
+            # A limit to the number of members or neurons is for each fit to keep.
+            limited = self.n_estimators is not None or most < MAX_NEURONS
+            known = () if limited else chosen.held_out
+            found = cross_fitted(pool, recipe, fitted.row_scores, known)
+            scores = found.outputs(pool.factor)
             _warn_few(pool, scores)
+            scores = tuple(output.thinned() for output in scores)
         self.calibration_ = Calibration(self.calibration, scores)
         self._note_new_levels(pool, fitted.predictive.stack)
-        self._learn(lambda: fitted.left_out)
+        noise = decided.in_mean_weights(pool.weight)
+        self._learn(lambda: chosen.left_out(noise) if chosen.has_held_out else fitted.left_out)
 
     def _note_new_levels(self, pool: Pool, stack: MeanStack) -> None:
         """Note what levels of categories that training did not have add to variances."""
@@ -242,13 +270,6 @@ class IntervalModel(IntervalParts):
             Y = to_numpy(double(pool.distinct.rows.Y))
             multipliers = [self.calibration_.symmetric(0.9, j) for j in range(Y.shape[1])]
             self._new_levels = found.bounded(np.array(multipliers), np.ptp(Y, axis=0))
-
-    def _log_spec(self, n_features: int) -> LayerSpec:
-        if self.noise_neurons is not None:
-            return self._layer_spec(self.noise_neurons)
-        # One more input than X has: the predicted mean.
-        mix = {"linear": n_features + 1, "tanh": _NOISE_NEURONS}
-        return LayerSpec.parse(mix, weight_scale=_NOISE_SCALE)
 
     def _may_grow(self) -> bool:
         if self.noise != "squared":

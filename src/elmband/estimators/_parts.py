@@ -12,7 +12,7 @@ from elmband.left_out import LeftOut
 from elmband.new_levels import NewLevels
 from elmband.noise.parts import Parts
 from elmband.noise.squared import SquaredNoise
-from elmband.predictive import Predictive
+from elmband.predictive import Predictive, Symmetric
 from elmband.transform import Identity
 
 _STALE = (
@@ -49,12 +49,19 @@ def _step(scores: Array, below: Array, above: Array) -> Array:
 class IntervalParts(GrowingModel):
     """A model of the mean with a noise model: one of `_noise` and `_predictive` is None."""
 
-    symmetric: bool
+    symmetric: Symmetric
     calibration_: Calibration
+    symmetric_: bool
+    reweighted_: bool
     _noise: SquaredNoise | None
     _predictive: Predictive | None
     # What levels that training did not have add, None where there are no categories.
     _new_levels: NewLevels | None = None
+
+    @property
+    def _alike(self) -> bool:
+        """Whether both tails are alike; models of an earlier version were told."""
+        return bool(getattr(self, "symmetric_", self.symmetric))
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
         """Learn nothing more: scores of rows left out tell how targets lie about means."""
@@ -81,7 +88,7 @@ class IntervalParts(GrowingModel):
 
     def _tails(self, parts: Parts) -> tuple[Array, Array]:
         """Return the variances of the lower and of the upper tail."""
-        return (parts.total, parts.total) if self.symmetric else (parts.below, parts.above)
+        return (parts.total, parts.total) if self._alike else (parts.below, parts.above)
 
     def _check_fresh(self) -> None:
         if getattr(self, "_stale", False):

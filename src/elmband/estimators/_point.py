@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -20,13 +20,14 @@ from elmband._arrays import (
     namespace,
     place,
 )
-from elmband.ensemble import Stack, fit_stack, pool_rows
+from elmband.ensemble import Stack
 from elmband.estimators._clusters import (
     check_collection,
     is_dask,
     lazy_result,
     spread,
 )
+from elmband.estimators._noting import NotingModel
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import (
     BlockMap,
@@ -38,13 +39,14 @@ from elmband.estimators._scans import (
     in_blocks,
     refuse_beside_groups,
 )
-from elmband.estimators._target_units import TargetUnits
 from elmband.estimators._updates import Grown
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
+    check_max_neurons,
     check_members,
     check_precision,
+    check_rounds,
     check_same_library,
     warn_constant,
 )
@@ -52,13 +54,16 @@ from elmband.hidden import LayerSpec
 from elmband.kept import keeping
 from elmband.left_out import LeftOut
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
+from elmband.mean_stack import MeanStack
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.pool import Pool, weighty_rows
-from elmband.predictive import MeanStack, stack_left_out
+from elmband.predictive import stack_left_out
 from elmband.products import precisely
 from elmband.progress import Verbose
+from elmband.rounds import ChosenRounds, chosen_rounds
 from elmband.rows import Rows
+from elmband.search import MAX_NEURONS, Rounds, fit_stack, pool_rows
 from elmband.stream import Scan
 from elmband.targets import (
     Columns,
@@ -83,7 +88,15 @@ _OF_ONE_LAYER = (
 )
 
 
-class PointModel(TargetUnits):
+class FittedStack(NamedTuple):
+    """A stack, the rows that it was judged on, and how often its neurons might learn."""
+
+    pool: Pool
+    stack: Stack
+    rounds: ChosenRounds
+
+
+class PointModel(NotingModel):
     """Layers that predict numbers: the work behind `ELMRegressor`, which describes parameters."""
 
     # The single layer with the sums of its rows, which can be added to.
@@ -101,6 +114,8 @@ class PointModel(TargetUnits):
         weight_scale: float = 1.0,
         alpha: AlphaRule = "auto",
         n_estimators: int | None = None,
+        learning_rounds: Rounds = "auto",
+        max_neurons: int = MAX_NEURONS,
         selection: SelectionMethod | None = None,
         target_transform: TransformChoice = "auto",
         target_range: RangeChoice = "auto",
@@ -117,6 +132,8 @@ class PointModel(TargetUnits):
         self.weight_scale = weight_scale
         self.alpha = alpha
         self.n_estimators = n_estimators
+        self.learning_rounds = learning_rounds
+        self.max_neurons = max_neurons
         self.selection = selection
         # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
         self.target_transform = target_transform
@@ -169,10 +186,14 @@ class PointModel(TargetUnits):
         elif self.selection is not None:
             raise ValueError("selection is for a single layer without groups or n_estimators.")
         else:
-            pool, stack = self._fit_stack(rows, labels, specs, rule)
+            pool, stack, chosen = self._fit_stack(rows, labels, specs, rule)
             members = tuple(fitted.member for fitted in stack.fitted)
-            self._set_stack(MeanStack(members, stack.weights))
-            self._learn(lambda: stack_left_out(pool, stack))
+            found = MeanStack(members, stack.weights)
+            self._set_stack(found)
+            self._note_stack(pool, found, None)
+            self._learn(
+                chosen.left_out if chosen.has_held_out else lambda: stack_left_out(pool, stack)
+            )
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
         """Learn more from rows left out, once the model is fitted: how targets lie about means."""
@@ -250,10 +271,12 @@ class PointModel(TargetUnits):
         warn_constant(mean.constant, mean.targets, self.target_transform_)
         self._grown = Grown.of(mean) if hasattr(self, "partial_fit") else None
         self._set_layer(mean)
+        self._note_layer(mean)
         return mean
 
     def _set_layer(self, mean: MeanModel) -> None:
         self.__dict__.pop("members_", None)
+        self._note_nothing()
         # Without a transform a single layer is least squares, and nothing else.
         self._support = None
         if mean.ends is not None and not isinstance(self.target_transform_, Identity):
@@ -268,8 +291,15 @@ class PointModel(TargetUnits):
         self.alpha_ = self._shaped(mean.layer.alpha * mean.weight)
 
     def _fit_stack(
-        self, rows: Rows, labels: Any, specs: list[LayerSpec] | None, rule: AlphaRule
-    ) -> tuple[Pool, Stack]:
+        self,
+        rows: Rows,
+        labels: Any,
+        specs: list[LayerSpec] | None,
+        rule: AlphaRule,
+        *,
+        blind: bool = False,
+    ) -> FittedStack:
+        """Fit a stack, of `blind` neurons where it is only to be compared with others."""
         rows, labels = weighty_rows(rows, labels)
         rows, worth, factor = bounded_weights(rows, labels)
         scaled = standardised(rows, self._dtype)
@@ -287,9 +317,17 @@ class PointModel(TargetUnits):
         )
         pool = replace(pool, weight=scaled.weight, worth=worth, factor=factor)
         self._targets = scaled.targets
-        self._note_ends(scaled.ends, len(scaled.rows))
+        if not blind:
+            self._note_ends(scaled.ends, len(scaled.rows))
         rule = in_mean_weights(rule, scaled.weight)
-        return pool, fit_stack(pool, specs, rule, self.n_estimators)
+        chosen = ChosenRounds(0)
+        if specs is None and not blind:
+            chosen = chosen_rounds(pool, rule, check_rounds(self.learning_rounds))
+        most = check_max_neurons(self.max_neurons)
+        stack = fit_stack(
+            pool, specs, rule, self.n_estimators, chosen.rounds, most, found=chosen.stack
+        )
+        return FittedStack(pool, stack, chosen)
 
     @property
     def member_weights_(self) -> Array:
@@ -302,6 +340,7 @@ class PointModel(TargetUnits):
         # What a single layer of an earlier fit has left behind.
         for name in _OF_ONE_LAYER:
             self.__dict__.pop(name, None)
+        self._note_nothing()
         self._grown = None
         self._stack = stack
         self.members_ = stack.members

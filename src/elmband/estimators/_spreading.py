@@ -110,8 +110,8 @@ class SpreadIntervals(NarrowAnswers):
     ) -> Any:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
-        A single quantile gives (n,) or (n, m). The median of symmetric intervals is what `predict`
-        returns; with ``symmetric=False`` it has half of the targets on either side. With a
+        A single quantile gives (n,) or (n, m). The median of symmetric noise is what `predict`
+        returns; where `symmetric_` is False it has half of the targets on either side. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
         if client is not None:

@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator
 
 from elmband import engine
 from elmband.hidden import FeatureMap
+from elmband.neurons import SQUARED_DISTANCES
+from elmband.views import SoftClip
 
 
 class TriedModel(BaseEstimator):
@@ -18,8 +20,12 @@ class TriedModel(BaseEstimator):
         n, m = self.n_features_in_, len(self._targets.mean)
         maps = list(self._maps())
         # Not even a row is made of features that the layers do not have.
-        if not maps or any(len(features.inputs.mean) != n for features in maps):
+        if not maps:
             raise ValueError("features do not fit")
+        for features in maps:
+            _check_map(features, n)
+        for features in self._noise_maps():
+            _check_map(features)
         if self._single_output and m != 1:
             raise ValueError("outputs do not fit")
         row = np.zeros((1, n), self._dtype)
@@ -38,6 +44,7 @@ class TriedModel(BaseEstimator):
             _check_grown(self._grown, n, m)
         if self._encoder_state is not None and len(self._encoder_state.names) != n:
             raise ValueError("the encoder does not fit")
+        _check_noted(self._dependences, self._histograms, n, m)
 
     def _maps(self) -> Iterator[FeatureMap]:
         """Yield the hidden layers in use; attributes of an earlier fit may be there besides."""
@@ -47,6 +54,15 @@ class TriedModel(BaseEstimator):
             yield from (member.features for member in self._stack.members)
         if self._grown is not None:
             yield self._grown.features
+
+    def _noise_maps(self) -> Iterator[FeatureMap]:
+        """Yield the hidden layers of noise models, which may see more than the features."""
+        if getattr(self, "_predictive", None) is not None:
+            for models in self._predictive.noise:
+                yield from (models.both.features, models.below.features, models.above.features)
+        features = getattr(getattr(self, "_noise", None), "features", None)
+        if features is not None:
+            yield features
 
     def _try_classes(self, row: Any, m: int) -> None:
         if m != (1 if self._classes.single_output else len(self._classes.labels)):
@@ -80,6 +96,27 @@ def _check(m: int, *arrays: Any) -> None:
         raise ValueError("outputs do not fit")
 
 
+def _check_map(features: FeatureMap, n: int | None = None) -> None:
+    """Refuse a map of other than n inputs, or whose parts differ about how many there are.
+
+    Arrays of a single number would fit anywhere.
+    """
+    n = len(features.inputs.mean) if n is None else n
+    widths = {len(features.inputs.mean)}
+    if isinstance(features.view, SoftClip):
+        widths.add(len(features.view.centre))
+    elif features.view is not None:
+        widths.add(features.view.knots.shape[1])
+    for block in features.hidden.blocks:
+        widths.add(block.n_inputs)
+        if block.passes:
+            widths.add(block.count)
+        if block.metric is not None and block.kind not in SQUARED_DISTANCES:
+            raise ValueError("only distances have a metric")
+    if widths != {n}:
+        raise ValueError("features do not fit")
+
+
 def _usual_rows(features: FeatureMap, dtype: Any) -> Iterator[Any]:
     """Yield the mean of the training rows, and a row that is not far from it."""
     centre, scale = features.inputs.mean, features.inputs.scale
@@ -103,3 +140,18 @@ def _check_grown(grown: Any, n: int, m: int) -> None:
     keys, shapes = len(sample.keys), (sample.rows.X.shape, sample.rows.Y.shape)
     if shapes != ((keys, n), (keys, m)):
         raise ValueError("the sample does not fit")
+
+
+def _check_noted(dependences: Any, histograms: Any, n: int, m: int) -> None:
+    """Refuse shares and histograms of other columns than a model has."""
+    if dependences is not None and any(len(one.shares) != n for one in dependences.both):
+        raise ValueError("shares do not fit")
+    for found, width in () if histograms is None else zip(_both(histograms), (n, m), strict=True):
+        if found.cuts.shape[1] != width or len(found.weights) != len(found.cuts) + 1:
+            raise ValueError("histograms do not fit")
+        if np.isnan(found.cuts).any() or (found.weights < 0).any():
+            raise ValueError("histograms are none")
+
+
+def _both(histograms: Any) -> tuple[Any, Any]:
+    return histograms.inputs, histograms.targets

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from array_api_compat import device, is_array_api_obj
@@ -15,6 +15,7 @@ from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
 from elmband.device import check_finite, is_gpu_array
 from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
+from elmband.search import Rounds
 from elmband.transform import Transform
 
 _LARGEST_WEIGHT = 1e250
@@ -124,6 +125,26 @@ def labels_of_rows(groups: Any, n_rows: int) -> np.ndarray[Any, Any]:
     return labels
 
 
+def check_rounds(learning_rounds: Any) -> Rounds:
+    """Return the parameter `learning_rounds`, "auto" or a whole number from 0 on."""
+    whole = isinstance(learning_rounds, Integral) and not isinstance(learning_rounds, bool)
+    if whole and learning_rounds >= 0:
+        return int(learning_rounds)
+    if isinstance(learning_rounds, str) and learning_rounds == "auto":
+        return "auto"
+    raise ValueError(
+        f"learning_rounds must be 'auto' or a whole number from 0 on; got {learning_rounds!r}."
+    )
+
+
+def check_max_neurons(max_neurons: Any) -> int:
+    """Return the parameter `max_neurons`, a whole number from 1 on."""
+    whole = isinstance(max_neurons, Integral) and not isinstance(max_neurons, bool)
+    if whole and max_neurons >= 1:
+        return int(max_neurons)
+    raise ValueError(f"max_neurons must be a whole number from 1 on; got {max_neurons!r}.")
+
+
 def check_members(n_estimators: Any) -> int | None:
     """Return the number of layers to stack, or None."""
     whole = isinstance(n_estimators, Integral) and not isinstance(n_estimators, bool)
@@ -218,6 +239,15 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
         return value
     known = " or ".join(repr(choice) for choice in choices)
     raise ValueError(f"{name} must be {known}; got {value!r}.")
+
+
+def check_symmetric(value: Any) -> bool | Literal["auto"]:
+    """Check that both tails are alike, are not, or are to be looked at."""
+    if isinstance(value, str) and value == "auto":
+        return "auto"
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"symmetric must be True, False or 'auto'; got {value!r}.")
+    return bool(value)
 
 
 def check_precision(value: Any) -> Any:

@@ -23,6 +23,7 @@ from elmband.output_layer import AlphaRule
 from elmband.probability import Probability, two_sided
 from elmband.progress import Verbose
 from elmband.rows import Rows
+from elmband.search import MAX_NEURONS, Rounds
 
 
 class ELMClassifier(ClassifierMixin, CodedModel):
@@ -33,7 +34,8 @@ class ELMClassifier(ClassifierMixin, CodedModel):
 
     Parameters
     ----------
-    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, selection, \
+    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, \
+learning_rounds, max_neurons, selection, \
 precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`.
     class_weight : dict, "balanced" or None, default=None
@@ -47,7 +49,8 @@ precision, chunk_size, device, random_state, verbose
         The classes in their order, or the numbers of columns of several labels.
     probability_ : tuple of Probability
         How probabilities follow from decisions; one for each label where there are several.
-    hidden_, coef_, alpha_, members_, member_weights_, n_features_in_, feature_names_in_
+    hidden_, coef_, alpha_, members_, member_weights_, feature_relevance_, column_relevance_, \
+relevant_directions_, training_histograms_, n_features_in_, feature_names_in_
         As for `ELMRegressor`.
 
     Examples
@@ -77,6 +80,8 @@ precision, chunk_size, device, random_state, verbose
         weight_scale: float = 1.0,
         alpha: AlphaRule = "auto",
         n_estimators: int | None = None,
+        learning_rounds: Rounds = "auto",
+        max_neurons: int = MAX_NEURONS,
         selection: SelectionMethod | None = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
@@ -92,6 +97,8 @@ precision, chunk_size, device, random_state, verbose
             weight_scale=weight_scale,
             alpha=alpha,
             n_estimators=n_estimators,
+            learning_rounds=learning_rounds,
+            max_neurons=max_neurons,
             selection=selection,
             precision=precision,
             chunk_size=chunk_size,

@@ -25,7 +25,8 @@ class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, SpreadIntervals, In
 
     Parameters
     ----------
-    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, selection, \
+    n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, \
+learning_rounds, max_neurons, selection, \
 target_range, precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer, and
         no range is looked for.
@@ -33,20 +34,25 @@ target_range, precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`, but "auto" chooses one: where one target a row is never negative and
         skewed, a root and a logarithm are tried on at most 1,500 rows, and the best is taken if it
         lowers the interval score of rows left out by 2 % or more. It is for rows in memory, with
-        ``noise="log"`` and ``symmetric=True``; a scan, `partial_fit` and `merge` have none.
+        ``noise="log"`` and not with ``symmetric=False``; a scan, `partial_fit` and `merge` have
+        none.
     noise : {"log", "squared"}, default="log"
         The noise model: log-variance, always positive; or least squares on squared residuals, as
         published.
     calibration : {"loo", "gaussian"}, default="loo"
         Where the multiplier z comes from: training rows left out in closed form, or the normal
         distribution, as published.
-    symmetric : bool, default=True
+    symmetric : "auto" or bool, default="auto"
         Whether both tails of the noise are alike. If not, each has its own noise model and its
-        own multiplier (``noise="log"`` only), and quantiles follow the noise past the mean.
+        own multiplier (``noise="log"`` only), and quantiles follow the noise past the mean. With
+        "auto" they are told apart where that narrows 90 % intervals of rows left out, for all
+        outputs or none; `symmetric_` tells. Where ``calibration="gaussian"`` or
+        ``noise="squared"``, "auto" means alike.
     noise_neurons : int or dict, default=None
         Neurons of the noise model. By default the published model shares the hidden layer of the
         mean model (with a `selection` it has one like it); the log model takes the inputs, the
-        predicted mean and 100 tanh neurons.
+        predicted mean and 100 to 400 tanh neurons, more of them for more rows. From 300 rows on
+        rows left out choose how steep they are, and which directions they look at.
     covariance : {"jackknife", "wild"}, default="jackknife"
         Published model: covariance of the output weights by the weighted jackknife, or by the
         wild bootstrap, a slower second opinion.
@@ -60,7 +66,10 @@ target_range, precision, chunk_size, device, random_state, verbose
 
     Attributes
     ----------
-    members_, member_weights_, target_transform_, target_range_, n_features_in_, feature_names_in_
+    feature_relevance_, column_relevance_, relevant_directions_
+        As for `ELMRegressor`, of the mean and, with ``noise="log"``, of the noise apart.
+    members_, member_weights_, target_transform_, target_range_, training_histograms_, \
+n_features_in_, feature_names_in_
         As for `ELMRegressor`.
     hidden_, coef_, alpha_ : published model
         As for a single layer of `ELMRegressor`.
@@ -74,6 +83,12 @@ target_range, precision, chunk_size, device, random_state, verbose
         change more.
     calibration_ : Calibration
         The multipliers in use.
+    symmetric_ : bool
+        Whether both tails of the noise are alike.
+    reweighted_ : bool
+        Whether the mean was trained again with weights 1 / variance of the noise. That is tried
+        where noise differs much between rows (``n_neurons="auto"``, ``noise="log"``), and kept if
+        90 % intervals of rows left out get better by 2 %.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from elmband.estimators.classifier import ELMClassifier
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.progress import Verbose
+from elmband.search import MAX_NEURONS, Rounds
 
 
 class ELMSelectiveClassifier(SpreadDecisions):
@@ -32,7 +33,8 @@ class ELMSelectiveClassifier(SpreadDecisions):
     Parameters
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, noise, noise_neurons, noise_alpha, \
-mode, n_estimators, precision, chunk_size, device, random_state, verbose
+mode, n_estimators, learning_rounds, max_neurons, precision, chunk_size, device, random_state, \
+verbose
         As for `ELMIntervalRegressor`.
     coverage, max_error, max_fpr, min_precision : float, default=None
         What is asked for, one of them at most; see `choose` to change it after `fit`.
@@ -60,6 +62,8 @@ mode, n_estimators, precision, chunk_size, device, random_state, verbose
         What can be relied on, in words.
     confidence_ : Confidence
         The rule in use.
+    feature_relevance_, column_relevance_, relevant_directions_, training_histograms_
+        As for `ELMRegressor`; the noise is that of classes as ±1.
 
     Examples
     --------
@@ -96,6 +100,8 @@ mode, n_estimators, precision, chunk_size, device, random_state, verbose
         noise_alpha: AlphaRule | None = None,
         mode: Literal["exact", "fast"] = "exact",
         n_estimators: int | None = None,
+        learning_rounds: Rounds = "auto",
+        max_neurons: int = MAX_NEURONS,
         precision: Precision = "auto",
         chunk_size: int | None = None,
         device: str | None = None,
@@ -116,6 +122,8 @@ mode, n_estimators, precision, chunk_size, device, random_state, verbose
             noise_alpha=noise_alpha,
             mode=mode,
             n_estimators=n_estimators,
+            learning_rounds=learning_rounds,
+            max_neurons=max_neurons,
             precision=precision,
             chunk_size=chunk_size,
             device=device,

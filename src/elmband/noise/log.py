@@ -32,6 +32,9 @@ _STEPS = 50
 _TOLERANCE = 1e-7
 # Deviances that agree to this are equal, and the larger γ is kept.
 _TIE = 1e-6
+# The search for γ ends after so many that are worse than the best, where rows are many: of few rows
+# left out the deviance goes up and down.
+_WORSE, _MANY_ROWS = 5, 1000
 # Squared residuals this far below their mean say nothing more about the noise.
 _LEAST = 1e-6
 # Leaving a row out may not move its log-variance further than this: one step is a linearisation.
@@ -124,9 +127,16 @@ class LogNoise:
     def predict(self, X: Array) -> NoiseVariance:
         """Return the log-variance of new rows and its uncertainty."""
         H = self.features.apply(X) - self.centre
+        form = double(quadratic_form(H, self.covariance[None, ...])[:, 0])
+        return NoiseVariance.of(self._log(H), form)
+
+    def log_variance(self, X: Array) -> Array:
+        """Return the log-variance of new rows alone, (n,)."""
+        return self._log(self.features.apply(X) - self.centre)
+
+    def _log(self, H: Array) -> Array:
         log = double(H @ cast(self.coef, H.dtype)) + self.level
-        log = namespace(log).clip(log, min=self.range[0], max=self.range[1])
-        return NoiseVariance.of(log, double(quadratic_form(H, self.covariance[None, ...])[:, 0]))
+        return namespace(log).clip(log, min=self.range[0], max=self.range[1])
 
 
 State = tuple[float, Array]
@@ -161,6 +171,10 @@ def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float
         eta = _left_out(eigen, q, gamma, state)
         path.append((gamma, state, eta))
         deviances.append(float(s @ (eta + q * xp.exp(-eta))) / n)
+        # Weaker γ take most of the steps, and do not mend what the last ones have made worse.
+        enough = q.shape[0] >= _MANY_ROWS and len(deviances) > _WORSE
+        if enough and min(deviances[-_WORSE:]) > min(deviances) + _TIE:
+            break
     least = min(deviances)
     return next(p for p, deviance in zip(path, deviances, strict=True) if deviance <= least + _TIE)
 

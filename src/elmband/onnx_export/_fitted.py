@@ -12,9 +12,10 @@ from elmband.classes import Classes
 from elmband.confidence import Confidence
 from elmband.encode import EncoderState
 from elmband.hidden import FeatureMap
+from elmband.mean_stack import MeanStack
 from elmband.new_levels import NewLevels
 from elmband.noise.squared import SquaredNoise
-from elmband.predictive import MeanStack, Predictive
+from elmband.predictive import Predictive
 from elmband.probability import Probability
 from elmband.scaling import Scaling
 from elmband.targets import Columns, Support
@@ -94,7 +95,7 @@ class Fitted:
             predictive=state.get("_predictive"),
             new_levels=state.get("_new_levels"),
             calibration=state.get("calibration_"),
-            symmetric=bool(state.get("symmetric", True)),
+            symmetric=bool(state.get("symmetric_", state.get("symmetric", True))),
             classes=state.get("_classes"),
             probability=state.get("probability_"),
             confidence=state.get("confidence_"),

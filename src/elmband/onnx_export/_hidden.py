@@ -8,6 +8,7 @@ from elmband._arrays import to_numpy
 from elmband.hidden import FeatureMap
 from elmband.neurons import Neurons
 from elmband.onnx_export._graph import Tensor, joined
+from elmband.onnx_export._views import viewed
 
 _FUNCTIONS = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu"}
 
@@ -16,6 +17,8 @@ def hidden_outputs(X: Tensor, features: FeatureMap) -> Tensor:
     """Return H (n, L) of raw inputs X (n, d), in the dtype of the layer."""
     inputs = features.inputs
     Z = (X.to(to_numpy(inputs.mean).dtype) - inputs.mean) / inputs.scale
+    if features.view is not None:
+        Z = viewed(Z, features.view)
     return joined([_neurons(Z, block) for block in features.hidden.blocks])
 
 
@@ -29,7 +32,8 @@ def _neurons(Z: Tensor, block: Neurons) -> Tensor:
             "express; train with kinds that have a name."
         )
     if block.kind in _DISTANCES:
-        return _DISTANCES[block.kind](Z, block)
+        seen: Tensor = Z if block.metric is None else Z @ block.metric
+        return _DISTANCES[block.kind](seen, block)
     T = Z.apply("Gemm", block.weights, block.bias)
     return T.apply(_FUNCTIONS[block.kind]) if block.kind in _FUNCTIONS else T
 
@@ -42,6 +46,13 @@ def _gaussian(Z: Tensor, block: Neurons) -> Tensor:
     wide = joined([Z, Z.reduced("ReduceSumSquare")])
     exponent = wide.apply("Gemm", rows, -0.5 * np.sum(weights**2, axis=0) * narrow)
     return exponent.apply("Min", 0.0).apply("Exp")
+
+
+def _laplace(Z: Tensor, block: Neurons) -> Tensor:
+    """Return exp(-‖z - c‖ / b), summed up in the order of Python: a root magnifies rounding."""
+    weights = to_numpy(block.weights)
+    squares: Tensor = Z @ (-2 * weights) + Z.reduced("ReduceSumSquare") + np.sum(weights**2, axis=0)
+    return (squares.apply("Max", 0.0).apply("Sqrt") / -to_numpy(block.bias)).apply("Exp")
 
 
 def _exponential(op: str) -> Callable[[Tensor, Neurons], Tensor]:
@@ -64,4 +75,5 @@ _DISTANCES: dict[str, Callable[[Tensor, Neurons], Tensor]] = {
     "rbf_l1": _exponential("Add"),
     "rbf_l2": _gaussian,
     "rbf_linf": _exponential("Max"),
+    "laplace": _laplace,
 }

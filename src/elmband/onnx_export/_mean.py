@@ -3,12 +3,12 @@
 import numpy as np
 
 from elmband._arrays import to_numpy
+from elmband.mean_stack import MeanStack
 from elmband.member import Member
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._graph import DOUBLE, Tensor, joined
 from elmband.onnx_export._hidden import hidden_outputs
 from elmband.onnx_export._quadratic import quadratic
-from elmband.predictive import MeanStack
 
 
 def mean_of(X: Tensor, fitted: Fitted) -> Tensor:

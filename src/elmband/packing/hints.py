@@ -10,9 +10,10 @@ import numpy as np
 from elmband.moments import Moments
 
 # Letters for the axes of the arrays of a kind: axes with the same letter are as long. Marks behind
-# them, or alone for a number, say more: "!" finite, "+" finite and positive, "<" ascending.
+# them, or alone for a number, say more: "!" finite, "+" finite and positive, "<" ascending, "^" the
+# last above the first.
 Shapes: TypeAlias = Mapping[str, str]
-_MARKS = "!+<"
+_MARKS = "!+<^"
 
 FLOATS = ("float32", "float64")
 NUMBERS = (*FLOATS, "float16", "bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)))
@@ -99,6 +100,8 @@ def _check_numbers(array: Any, name: str, marks: str) -> None:
         raise ValueError(f"{name} has numbers that are not positive")
     if "<" in marks and not (array[1:] >= array[:-1]).all():
         raise ValueError(f"{name} is not in order")
+    if "^" in marks and not (len(array) > 1 and np.all(array[-1] > array[0])):
+        raise ValueError(f"{name} does not rise")
 
 
 def is_plain(value: Any, hint: Any) -> bool:

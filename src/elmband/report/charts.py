@@ -48,10 +48,13 @@ _CONFIG: Spec = {
 }
 
 
-def interval_charts(level: float, unit: str, start: int, error: float) -> dict[str, Spec]:
+def interval_charts(
+    level: float, unit: str, start: int, error: float, *, noise: bool
+) -> dict[str, Spec]:
     """Return the charts of a page on intervals.
 
-    The slider begins at the point `start`; the `error` is that of all rows.
+    The slider begins at the point `start`; the `error` is that of all rows. What the `noise`
+    depends on may not be known.
     """
     held = "share of intervals that held"
     return {
@@ -61,6 +64,7 @@ def interval_charts(level: float, unit: str, start: int, error: float) -> dict[s
         "held": _along(_dots("bins", "held", level, held)),
         "people": _people("mean error", unit, ",.3~r", start, error),
         "parts": _parts(),
+        "depends": _depends(noise=noise),
     }
 
 
@@ -74,6 +78,7 @@ def class_charts(share: float, start: int, *, abstains: bool) -> dict[str, Spec]
         "groups": _dots("groups.rows", "right", share, right),
         "right": _along(_dots("bins", "right", share, right)),
         "people": _people("wrong answers", "", ".2~%", start, 1 - share),
+        "depends": _depends(noise=False),
     }
     if abstains:
         charts["answered"] = _along(_answered())
@@ -225,6 +230,38 @@ def _parts() -> Spec:
         ),
     }
     return _along(_spec("bins", _STEP, mark=_BAR, encoding=encoding), fold, words)
+
+
+def _depends(*, noise: bool) -> Spec:
+    """Draw the shares of columns in how predictions change, and those of the noise below each."""
+    names = {"mean": "the prediction", "noise": "the noise"}
+    shown = ["mean", "noise"] if noise else ["mean"]
+    words = [names[name] for name in shown]
+    encoding = {
+        "y": _places(),
+        "x": _share("share", "share in how it changes", zero=True, nice=True),
+        "color": {
+            "field": "what",
+            "type": "nominal",
+            "scale": {"domain": words, "range": [_FIRST, _SECOND][: len(words)]},
+            "legend": {} if noise else None,
+        },
+        "tooltip": _tips(
+            ("label", "column", None), ("what", "of", None), ("share", "share", ".1%")
+        ),
+    }
+    if noise:
+        encoding["yOffset"] = {"field": "what", "type": "nominal", "sort": words}
+    transform = [
+        {"fold": shown, "as": ["part", "share"]},
+        {
+            "calculate": f"datum.part === 'mean' ? '{names['mean']}' : '{names['noise']}'",
+            "as": "what",
+        },
+    ]
+    height = {"step": 34 if noise else _STEP["step"], "for": "position"}
+    mark = {"type": "bar"} if noise else _BAR
+    return _spec("depends.rows", height, mark=mark, encoding=encoding, transform=transform)
 
 
 def _people(name: str, unit: str, form: str, start: int, error: float) -> Spec:

@@ -48,7 +48,7 @@ def page(content: dict[str, Any]) -> str:
 
 
 def charts(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the charts of a page; that of groups only where there are some.
+    """Return the charts of a page; those of groups and of relevance only where there are some.
 
     They are compiled here, so that the page need not know how.
     """
@@ -58,7 +58,7 @@ def charts(content: dict[str, Any]) -> dict[str, Any]:
     return {
         name: vegalite_to_vega(spec)
         for name, spec in made.items()
-        if name != "groups" or content["groups"]
+        if name not in {"groups", "depends"} or content[name]
     }
 
 
@@ -66,7 +66,8 @@ def _interval_charts(content: dict[str, Any]) -> dict[str, Any]:
     people = content["people"]
     at = 0 if people["start"] is None else people["start"]["at"]
     unit = content["unit"] or content["target"]
-    return interval_charts(content["level"], unit, at, people["error"])
+    noise = content["depends"] is not None and content["depends"]["noise"]
+    return interval_charts(content["level"], unit, at, people["error"], noise=noise)
 
 
 def _class_charts(content: dict[str, Any]) -> dict[str, Any]:

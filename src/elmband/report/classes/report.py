@@ -10,6 +10,7 @@ from elmband.report.classes.right import probability, right
 from elmband.report.classes.seen import count_block, make_plan, seen
 from elmband.report.classes.single import single_rows
 from elmband.report.classes.trust import bins, features, groups
+from elmband.report.depends import depends
 from elmband.report.look import Look
 from elmband.report.rows import LabelledRows, total
 from elmband.report.single import N_SHOWN
@@ -35,6 +36,7 @@ def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) ->
         "groups": split,
         "features": features(plan, lines),
         "bins": lines,
+        "depends": depends(model, noise=False),
         "people": people(plan, found, None if kept is None else kept["answered"]),
         "shown": [axis.name for axis in plan.features.axes[:N_SHOWN]],
         "misses": single_rows(plan, found.worst),

@@ -5,6 +5,7 @@ from typing import Any
 
 from elmband.estimators._validate import check_levels
 from elmband.progress import Bar
+from elmband.report.depends import depends
 from elmband.report.intervals.parts import parts
 from elmband.report.intervals.people import people
 from elmband.report.intervals.promise import groups, promise
@@ -58,6 +59,7 @@ def sections(plan: Plan, found: Seen, rows: LabelledRows, unit: str) -> dict[str
         "bins": lines,
         "people": people(found, unit),
         "parts": parts(plan, found),
+        "depends": depends(plan.model),
         "shown": [axis.name for axis in plan.features.axes[:N_SHOWN]],
         "misses": single_rows(plan, found.worst),
         "widest": single_rows(plan, found.widest),

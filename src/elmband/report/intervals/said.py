@@ -63,7 +63,7 @@ def _is_finite(model: Any, level: float) -> bool:
     calibration = model.calibration_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        if model.symmetric:
+        if model._alike:  # noqa: SLF001
             return math.isfinite(calibration.symmetric(level, 0))
         return all(map(math.isfinite, calibration.tails(level, 0)))
 

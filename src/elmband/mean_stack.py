@@ -1,0 +1,51 @@
+"""The mean of a stack: members with weights, and how uncertain it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from elmband._arrays import Array, double, namespace
+from elmband.member import Member
+from elmband.quadratic import CovarianceRoot, quadratic_form
+from elmband.uncertainty import with_ones
+
+
+@dataclass(frozen=True, eq=False)
+class MeanStack:
+    """Members with weights (M, m), and covariances of their output weights where known."""
+
+    members: tuple[Member, ...]
+    weights: Array
+    covariances: tuple[Array, ...] = ()
+
+    @cached_property
+    def roots(self) -> tuple[CovarianceRoot, ...]:
+        """Roots of the covariances."""
+        return tuple(map(CovarianceRoot.of, self.covariances))
+
+    def mean(self, X: Array) -> Array:
+        """Return the mean of new rows, (n, m)."""
+        return self._combined([member.predict(member.hidden(X)) for member in self.members])
+
+    def mean_and_std(self, X: Array) -> tuple[Array, Array]:
+        """Return the mean of new rows and its standard deviation, each (n, m)."""
+        xp = namespace(X)
+        means, deviations = [], []
+        for k, member in enumerate(self.members):
+            H = member.hidden(X)
+            means.append(member.predict(H))
+            wide, covariance = with_ones(H), self.covariances[k]
+            # A factorisation is worth its while for no fewer rows than it has.
+            if wide.shape[0] < wide.shape[1]:
+                variance = quadratic_form(wide, covariance)
+            else:
+                variance = self.roots[k].quadratic(wide)
+            deviations.append(xp.sqrt(variance))
+        return self._combined(means), self._combined(deviations)
+
+    def _combined(self, parts: Sequence[Array]) -> Array:
+        """Return the weighted sum over members."""
+        total: Array = 0.0
+        for k, part in enumerate(parts):
+            total = total + double(part) * self.weights[k, :][None, :]
+        return total
