@@ -54,9 +54,6 @@ def test_weights_have_a_mean_of_one_and_are_the_inverse_variance():
 def test_members_are_ridge_regressions_with_these_weights(judged, monkeypatch):
     """β = (HᵀWH + γI)⁻¹ HᵀW(y - ȳ), with H and y centred by the same weights, and γ as given."""
     pool, stack, weights = fitted(judged=judged, monkeypatch=monkeypatch)
-    # Whether rows left out gain by it is another question.
-    for name in ("_LEAST_GAIN", "_MOST_RISE", "_MOST_BIAS"):
-        monkeypatch.setattr(precision, name, -9.0 if name == "_LEAST_GAIN" else 9.0)
     found = refitted(pool, stack, weights, 1.0)
     rows = weights.times(pool.distinct.rows)
     X, y, w = rows.X, rows.Y[:, 0], to_numpy(rows.s)
@@ -124,6 +121,25 @@ def test_targets_that_are_mostly_zero_keep_their_mean():
     model = ELMIntervalRegressor(target_transform=None, random_state=0).fit(X, y)
     assert not model.reweighted_
     assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.1)
+
+
+@pytest.mark.parametrize("reweighted", [True, False])
+def test_rows_held_out_are_scored_by_the_same_kind_of_model(reweighted, monkeypatch):
+    """A mean that was not trained again has other variances, and so other scores."""
+    if not reweighted:
+        monkeypatch.setattr("elmband.predictive.worth_trying", lambda _: False)
+    told = []
+
+    def told_of(pool, stack, settings):
+        found = fit_predictive(pool, stack, settings)
+        told.append(found.reweighted)
+        return found
+
+    monkeypatch.setattr("elmband.cross_fit.fit_predictive", told_of)
+    X, y, _ = noisy(150, seed=1)
+    assert ELMIntervalRegressor(random_state=0).fit(X, y).reweighted_ is reweighted
+    assert len(told) >= 3
+    assert set(told) == {reweighted}
 
 
 def test_layers_that_are_asked_for_stay_least_squares():

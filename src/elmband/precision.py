@@ -111,20 +111,25 @@ def worth_trying(left_out: LeftOut) -> bool:
     return float(s @ np.minimum(share, _MOST_SHARE).mean(axis=1) / s.sum()) >= _LEAST_SHARE
 
 
-def refitted(pool: Pool, stack: Stack, precision: Precision, rule: AlphaRule) -> Stack | None:
+def refitted(pool: Pool, stack: Stack, precision: Precision, rule: AlphaRule) -> Stack:
+    """Train the members of a stack again with weights 1 / σ²."""
+    judged = stack.judged
+    layers = [fitted.member.features for fitted in stack.fitted]
+    rows = None if len(stack.index) == pool.n_distinct else pool.training
+    weighted = judged._replace(s=judged.s * double(precision(judged.rows.X)))
+    fitted = fit_members(rows, weighted, layers, rule, pool.eps, precision.times)
+    return replace(restacked(stack.specs, fitted, weighted, stack), precision=precision.times)
+
+
+def improved(pool: Pool, stack: Stack, precision: Precision, rule: AlphaRule) -> Stack | None:
     """Train the members of a stack again with weights 1 / σ², None where that does not help."""
     judged = stack.judged
     if len(stack.index) < _LEAST_ROWS or _many_alike(judged):
         return None
-    w = double(precision(judged.rows.X))
-    s, weights = to_numpy(judged.s), to_numpy(w)
+    s, weights = to_numpy(judged.s), to_numpy(double(precision(judged.rows.X)))
     if (s @ weights) * (s @ (1 / weights)) < _LEAST_LOSS * s.sum() ** 2:
         return None
-    layers = [fitted.member.features for fitted in stack.fitted]
-    rows = None if len(stack.index) == pool.n_distinct else pool.training
-    weighted = judged._replace(s=judged.s * w)
-    fitted = fit_members(rows, weighted, layers, rule, pool.eps, precision.times)
-    found = replace(restacked(stack.specs, fitted, weighted, stack), precision=precision.times)
+    found = refitted(pool, stack, precision, rule)
     before, after = (_loss(one.honest, s, weights) for one in (stack, found))
     gains = after.weighted < (1 - _LEAST_GAIN) * before.weighted
     stays = after.plain < (1 + _MOST_RISE) * before.plain and after.bias < before.bias + _MOST_BIAS

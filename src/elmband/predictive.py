@@ -26,7 +26,7 @@ from elmband.noise.output import NoiseLayer, NoiseModels, OutputNoise, Side, wit
 from elmband.noise.parts import Parts
 from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.pool import Pool
-from elmband.precision import Precision, is_narrower, refitted, worth_trying
+from elmband.precision import Precision, improved, is_narrower, refitted, worth_trying
 from elmband.search import NOISE_ROWS
 from elmband.tails import (
     left_out_interval_scores,
@@ -96,7 +96,8 @@ class NoiseSettings(NamedTuple):
     """The noise model's layer and its γ (None: to be chosen), and whether tails are alike.
 
     With "auto" rows left out decide. Noise is learned from at most `n_rows`. If there is a
-    `mean_rule` the mean may be trained again with weights 1 / variance; it is how γ is chosen.
+    `mean_rule` the mean may be trained again with weights 1 / variance; it is how γ is chosen, and
+    `reweight` tells whether to do so.
     """
 
     spec: LayerSpec | None
@@ -104,6 +105,7 @@ class NoiseSettings(NamedTuple):
     symmetric: Symmetric
     n_rows: int = NOISE_ROWS
     mean_rule: AlphaRule | None = None
+    reweight: bool | Literal["auto"] = "auto"
 
     def in_mean_weights(self, weight: float) -> Self:
         """Return the same for rows whose weights were divided by `weight`."""
@@ -186,15 +188,16 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
     rows left out gain by it, and all that follows as well.
     """
     fitted, scores = _fit_to(pool, stack, settings)
-    if settings.mean_rule is None or not worth_trying(fitted.left_out):
+    rule, auto = settings.mean_rule, settings.reweight == "auto"
+    if rule is None or settings.reweight is False or (auto and not worth_trying(fitted.left_out)):
         return fitted
     predictive = fitted.predictive
     precision = Precision.of(predictive.stack, predictive.noise, stack.judged.weighted_rows)
-    other = refitted(pool, stack, precision, settings.mean_rule)
+    other = (improved if auto else refitted)(pool, stack, precision, rule)
     if other is None:
         return fitted
     again, new_scores = _fit_to(pool, other, settings._replace(symmetric=fitted.symmetric))
-    better = is_narrower(new_scores, scores, fitted.row_scores.s)
+    better = not auto or is_narrower(new_scores, scores, fitted.row_scores.s)
     return again._replace(reweighted=True) if better else fitted
 
 

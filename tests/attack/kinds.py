@@ -206,7 +206,9 @@ KINDS = {
     "more columns than rows": Kind(wide, (0.85, 0.95), n=100),
     "collinear": Kind(collinear),
     "far from zero": Kind(far_from_zero),
-    "outliers": Kind(outliers),
+    # Whether one of the three wrong targets pulls at the mean or not makes two kinds of draws: one
+    # fit varies by 8 points (0.93 on average over 24 draws that no test uses).
+    "outliers": Kind(outliers, (0.86, 0.95)),
     # Thirty residuals: a quantile of theirs is off by 5 points, the mean of 60 draws by 1.
     "30 rows": Kind(plain, (0.86, 0.95), n=30),
     "30 rows, nothing": Kind(nothing, (0.86, 0.95), n=30),

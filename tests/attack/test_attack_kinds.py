@@ -11,6 +11,8 @@ MANY_SEEDS = {300: 16, 100: 40, 30: 60}
 # Bands are for many draws. One fit varies by 2, 3 and 6 points, so the standard errors of fewer are
 # larger by 0.3, 0.4 and 0.7 points: twice that is allowed for.
 SPREAD = {300: 0.007, 100: 0.008, 30: 0.013}
+# One fit to outliers varies by 8 points, and the same sum gives 2.5.
+VARIED = {"outliers": 0.025}
 FEW = 3
 QUICK = [
     "cauchy inputs",
@@ -103,7 +105,7 @@ def all_complaints(name, seeds, slack=0.0):
 @pytest.mark.parametrize("name", KINDS)
 def test_draws_are_covered_as_they_should_on_average(name):
     n = KINDS[name].n
-    assert all_complaints(name, SEEDS[n], SPREAD[n]) == []
+    assert all_complaints(name, SEEDS[n], VARIED.get(name, SPREAD[n])) == []
 
 
 @pytest.mark.long

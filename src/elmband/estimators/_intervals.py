@@ -243,7 +243,9 @@ class IntervalModel(IntervalParts):
         self.symmetric_, self.reweighted_ = fitted.symmetric, fitted.reweighted
         self._note_stack(pool, fitted.predictive.stack, fitted.predictive)
         self._stale = False
-        decided = settings._replace(symmetric=fitted.symmetric)
+        # Scores of rows held out are for the same kind of model: one whose mean was not trained
+        # again has other variances.
+        decided = settings._replace(symmetric=fitted.symmetric, reweight=fitted.reweighted)
         scores: tuple[OutputScores, ...] = ()
         if self.calibration == "loo":
             rounds, most = chosen.rounds, self.max_neurons
