@@ -15,6 +15,7 @@ from elmband.rows import Rows, RowScaling
 from elmband.sample import RowSample, row_keys, sample_rows, without_negligible
 from elmband.scaling import Extent, Scaling, column_moments, extent
 from elmband.select import Indices, Selection, keep, keep_sums, op_elm, select_count, trop_elm
+from elmband.value_counts import ValueCounts, value_counts
 
 SelectionMethod: TypeAlias = Literal["op-elm", "trop-elm", "loo", "cv", "validation"]
 
@@ -62,7 +63,8 @@ class Standardised(NamedTuple):
     """Rows with standardised targets in the dtype of products, and the scalings.
 
     `constant` tells for every output whether its targets are all equal; `weight` is the mean weight
-    of a row, by which weights were divided; `ends` are the least and the greatest targets.
+    of a row, by which weights were divided; `ends` are the least and the greatest targets, and
+    `values` different ones as far as they are few.
     """
 
     rows: Rows
@@ -71,6 +73,7 @@ class Standardised(NamedTuple):
     constant: tuple[bool, ...]
     weight: float
     ends: Extent
+    values: ValueCounts
 
 
 def standardised(raw: Rows, dtype: Any) -> Standardised:
@@ -79,15 +82,17 @@ def standardised(raw: Rows, dtype: Any) -> Standardised:
     def chunk_map(chunk: Chunk) -> Several:
         ends = extent(chunk.X), extent(chunk.Y)
         moments = column_moments(chunk.X, chunk.s), column_moments(chunk.Y, chunk.s)
-        return Several((*moments, *ends, Count(float(chunk.X.shape[0]))))
+        counts = Count(float(chunk.X.shape[0])), value_counts(chunk.Y)
+        return Several((*moments, *ends, *counts))
 
-    of_inputs, of_targets, within, ends, rows = engine.total(raw, chunk_map, "scales").parts
+    found = engine.total(raw, chunk_map, "scales").parts
+    of_inputs, of_targets, within, ends, rows, values = found
     inputs, targets = Scaling.from_moments(of_inputs, within), Scaling.from_moments(of_targets)
     constant = tuple(bool(flat) for flat in to_numpy(of_targets.constant))
     check_held(ends, targets, dtype)
     weight = of_targets.n / rows.n
     scaled = raw.scaled(RowScaling(targets, weight), dtype)
-    return Standardised(scaled, inputs, targets, constant, weight, ends)
+    return Standardised(scaled, inputs, targets, constant, weight, ends, values)
 
 
 def check_held(ends: Extent, targets: Scaling, dtype: Any) -> None:
@@ -112,7 +117,7 @@ def fit_mean(
     selection: SelectionMethod | None = None,
 ) -> MeanModel:
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
-    rows, inputs, targets, constant, weight, ends = standardised(raw, dtype)
+    rows, inputs, targets, constant, weight, ends, _ = standardised(raw, dtype)
     rule = in_mean_weights(rule, weight)
     hidden = draw_hidden(rows, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.like, dtype)

@@ -21,6 +21,7 @@ from elmband.moments import Chunk, Moments
 from elmband.rows import ArrayRows, Rows
 from elmband.sample import RowSample, row_keys, taken, weighty, without_negligible
 from elmband.scaling import Scaling
+from elmband.value_counts import ValueCounts
 from elmband.views import Views, find_views
 
 # Neurons are placed this far off the training rows, towards others: a row that a neuron sits on
@@ -190,7 +191,8 @@ class Pool:
     `distinct` are the sampled rows, `order` the one in which they are to be judged, `labels` of
     rows to leave out together. `n_distinct` counts the distinct rows of all. Weights of rows were
     divided by `weight`. Rows, or groups, are `worth` so many by the weights as given, and scores of
-    rows count `factor` times. Targets may be `classes`.
+    rows count `factor` times. Targets may be `classes`. `values` are different targets of all rows,
+    as far as they are few.
     """
 
     rows: Rows
@@ -206,6 +208,7 @@ class Pool:
     worth: float = math.inf
     factor: float = 1.0
     classes: bool = False
+    values: ValueCounts | None = None
 
     @cached_property
     def views(self) -> Views:

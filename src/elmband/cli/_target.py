@@ -84,6 +84,8 @@ def target_facts(model: Any) -> dict[str, Any]:
     if not math.isinf(low) or not math.isinf(high):
         # JSON does not know infinity.
         facts["target_range"] = [None if math.isinf(end) else end for end in (low, high)]
+    if getattr(model, "target_values_", None) is not None:
+        facts["target_values"] = list(model.target_values_)
     if not isinstance(model.target_transform_, Identity):
         facts["target_transform"] = repr(model.target_transform_)
     return facts
@@ -97,6 +99,12 @@ def target_lines(model: Any, target: str) -> list[str]:
         lines.append(
             f"Predictions and bounds of {target} stay {ends}, as in all rows (--target-range none "
             "if they need not)."
+        )
+    values = getattr(model, "target_values_", None)
+    if values is not None:
+        lines.append(
+            f"Bounds of {target} are among the {len(values)} values that it takes: intervals are "
+            "much better so, and cover more than they say (--target-range none if not wanted)."
         )
     if model.target_transform == "auto" and not isinstance(model.target_transform_, Identity):
         lines.append(

@@ -85,6 +85,9 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["statement"] = on_one_line(facts["statement"])
     if "target_range" in facts:
         lines["range"] = f"predictions and bounds stay {told_range((model.target_range_,))}"
+    if "target_values" in facts:
+        values = [f"{value:g}" for value in facts["target_values"]]
+        lines["values"] = f"bounds are among {_shortened(values)}"
     if "target_transform" in facts:
         lines["scale"] = facts["target_transform"]
     width = max(map(len, lines))

@@ -43,6 +43,7 @@ from elmband.moments import Chunk
 from elmband.noise.parts import Parts
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
+from elmband.target_values import nearest_values
 from elmband.targets import is_auto
 from elmband.transform import Identity
 
@@ -325,7 +326,7 @@ class IntervalAnswers(IntervalParts):
         """Return both bounds of the central interval at `level`, in the units of y, each (n, m)."""
         calibration, outputs = self.calibration_, range(int(self._targets.mean.shape[0]))
         if level == 0 and (self._alike or calibration.kind == "gaussian"):
-            return [self._in_units(parts.mean, X)] * 2
+            return [self._among_values(self._in_units(parts.mean, X), 0)] * 2
         if self._alike:
             pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
             below, above = parts.total, parts.total
@@ -337,7 +338,29 @@ class IntervalAnswers(IntervalParts):
         ends = (-math.inf, math.inf) if level else (double(parts.mean),) * 2
         lower = _bound(parts.mean, -z[:, 0], below, above, ends[0])
         upper = _bound(parts.mean, z[:, 1], below, above, ends[1])
-        return [self._in_units(bound, X) for bound in (lower, upper)]
+        sides = (-1, 1) if level else (0, 0)
+        return [
+            self._among_values(self._in_units(bound, X), side)
+            for bound, side in zip((lower, upper), sides, strict=True)
+        ]
+
+    def _among_values(self, bound: Array, side: int) -> Array:
+        """Return bounds (n, m) of a side, those of targets that take few values among these.
+
+        A guarantee is also for values that no training row has.
+        """
+        if self._values is None or self.calibration_.kind == "conformal":
+            return bound
+        return nearest_values(bound, self._values, side)
+
+    @property
+    def target_values_(self) -> Any:
+        """The values that bounds are among, None where any number may be one."""
+        check_is_fitted(self)
+        if self._values is None:
+            return None if self._single_output else (None,) * int(self._targets.mean.shape[0])
+        found = tuple(values or None for values in self._values)
+        return found[0] if self._single_output else found
 
     def _half_width(self, parts: Parts, X: Array) -> Array:
         """Return what one standard deviation is where bounds are not alike, (n, m)."""

@@ -27,6 +27,7 @@ from elmband.estimators._validate import (
 )
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.kept import keeping
+from elmband.left_out import LeftOut
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
 from elmband.mean_stack import MeanStack
 from elmband.neurons import Kind, NeuronCounts
@@ -42,8 +43,9 @@ from elmband.progress import Verbose
 from elmband.rows import ArrayRows, Rows
 from elmband.search import MAX_NEURONS, Rounds
 from elmband.select import keep
-from elmband.targets import RangeChoice
-from elmband.transform import TransformChoice
+from elmband.target_values import LEVEL, gaining_values
+from elmband.targets import RangeChoice, is_auto
+from elmband.transform import Identity, TransformChoice
 
 # From so many rows on intervals cover as often as they say, on average over data sets.
 _LEAST_ROWS = 15
@@ -259,9 +261,21 @@ class IntervalModel(IntervalParts):
             _warn_few(pool, scores)
             scores = tuple(output.thinned() for output in scores)
         self.calibration_ = Calibration(self.calibration, scores)
+        self._note_values(pool, fitted.left_out)
         self._note_new_levels(pool, fitted.predictive.stack)
         noise = decided.in_mean_weights(pool.weight)
         self._learn(lambda: chosen.left_out(noise) if chosen.has_held_out else fitted.left_out)
+
+    def _note_values(self, pool: Pool, left_out: LeftOut) -> None:
+        """Note the values of targets that bounds move to, where rows left out gain by it."""
+        found = is_auto(self.target_range) and is_auto(self.target_transform)
+        same = isinstance(self.target_transform_, Identity) and self.symmetric_
+        if pool.classes or pool.values is None or not (found and same):
+            return
+        values = pool.values.few()
+        if any(values):
+            multipliers = [self.calibration_.symmetric(LEVEL, j) for j in range(len(values))]
+            self._values = gaining_values(values, left_out, self._targets, multipliers)
 
     def _note_new_levels(self, pool: Pool, stack: MeanStack) -> None:
         """Note what levels of categories that training did not have add to variances."""

@@ -283,6 +283,7 @@ class PointModel(NotingModel):
             transform = self.target_transform_
             self._support = Support.of(mean.ends, mean.targets, transform, len(mean.rows))
         self._range = self._asked_range(int(mean.targets.mean.shape[0]), mean.ends)
+        self._values = None
         self._stack: MeanStack | None = None
         self._features, self._targets = mean.features, mean.targets
         self.hidden_ = mean.hidden
@@ -315,7 +316,7 @@ class PointModel(NotingModel):
             eps,
             classes=is_classifier(self),
         )
-        pool = replace(pool, weight=scaled.weight, worth=worth, factor=factor)
+        pool = replace(pool, weight=scaled.weight, worth=worth, factor=factor, values=scaled.values)
         self._targets = scaled.targets
         if not blind:
             self._note_ends(scaled.ends, len(scaled.rows))

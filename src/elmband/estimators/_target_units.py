@@ -21,10 +21,13 @@ class TargetUnits(TrainingModel):
     # How far means go, and the range of every output.
     _support: Support | None = None
     _range: Columns | None = None
+    # Values that bounds move to, none for outputs where they may be any number.
+    _values: Columns | None = None
 
     def _note_ends(self, ends: Extent, n_rows: int) -> None:
         """Note what training targets, transformed but not standardised, say of others."""
         self._range, self._support = self._asked_range(int(ends.low.shape[0]), ends), None
+        self._values = None
         if is_classifier(self):
             return
         self._support = Support.of(ends, self._targets, self.target_transform_, n_rows)

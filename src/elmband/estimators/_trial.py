@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from elmband import engine
 from elmband.hidden import FeatureMap
 from elmband.neurons import SQUARED_DISTANCES
+from elmband.value_counts import MOST_VALUES
 from elmband.views import SoftClip
 
 
@@ -77,6 +78,7 @@ class TriedModel(BaseEstimator):
         known = 3 * m if self.calibration_.kind != "gaussian" else len(scores)
         if len(scores) != known or not all(len(one.t) and one.n > 0 for one in scores):
             raise ValueError("scores do not fit")
+        _check_values(self._values, m)
         if hasattr(self, "_answer"):
             self._try_abstention(row)
 
@@ -122,6 +124,15 @@ def _usual_rows(features: FeatureMap, dtype: Any) -> Iterator[Any]:
     centre, scale = features.inputs.mean, features.inputs.scale
     for row in (centre, centre + scale):
         yield np.asarray([np.where(np.isfinite(row), row, centre)], dtype)
+
+
+def _check_values(columns: Any, m: int) -> None:
+    """Refuse values of targets that do not rise, or those of other outputs."""
+    if columns is None:
+        return
+    rising = all(len(v) != 1 and np.isfinite(v).all() and (np.diff(v) > 0).all() for v in columns)
+    if len(columns) != m or not rising or max(map(len, columns), default=0) > MOST_VALUES:
+        raise ValueError("values of targets do not fit")
 
 
 def _check_finite(*arrays: Any) -> None:

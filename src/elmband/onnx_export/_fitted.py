@@ -27,7 +27,8 @@ class Fitted:
     """A fitted model in parts; those that its kind does not have are None.
 
     The mean is that of a `stack`, or of one layer with `features` and `coef`. What training targets
-    say of others is `support`, `range` and `smearing`, see `elmband.targets`. `least` are the
+    say of others is `support`, `range` and `smearing`, see `elmband.targets`; bounds move to
+    `values`, see `elmband.target_values`. `least` are the
     thresholds of all classes, and `statement` says what they mean. The `encoder` makes features of
     a table; without one, features are the input.
     """
@@ -40,6 +41,7 @@ class Fitted:
     transform: Transform
     support: Support | None
     range: Columns | None
+    values: Columns | None
     smearing: Columns | None
     stack: MeanStack | None
     features: FeatureMap | None
@@ -87,6 +89,7 @@ class Fitted:
             transform=state["target_transform_"],
             support=state.get("_support"),
             range=state.get("_range"),
+            values=_values(state),
             smearing=state.get("_smearing"),
             stack=stack,
             features=None if stack is not None else state["_features"],
@@ -116,6 +119,13 @@ class Fitted:
     def n_outputs(self) -> int:
         """Number of targets."""
         return int(self.targets.mean.shape[0])
+
+
+def _values(state: dict[str, Any]) -> Columns | None:
+    """Return the values that bounds move to; under a guarantee they stay where they are."""
+    calibration = state.get("calibration_")
+    conformal = calibration is None or calibration.kind == "conformal"
+    return None if conformal else state.get("_values")
 
 
 def _least(thresholds: Any) -> list[float]:

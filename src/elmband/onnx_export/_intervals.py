@@ -12,7 +12,7 @@ from elmband.onnx_export._graph import DOUBLE, Tensor, where
 from elmband.onnx_export._mean import mean_of
 from elmband.onnx_export._multipliers import Multipliers, multipliers
 from elmband.onnx_export._noise import Totals, variance_totals
-from elmband.onnx_export._units import averaged, in_units, supported
+from elmband.onnx_export._units import among_values, averaged, in_units, supported
 from elmband.transform import Identity
 
 # The share of a normal distribution within one standard deviation, 68.27 %.
@@ -77,7 +77,8 @@ def _bounds(mean: Tensor, totals: Totals, z: Multipliers, fitted: Fitted) -> tup
     else:
         below = _distance(z.low, totals.below, totals.above)
         above = _distance(z.high, totals.above, totals.below)
-    return in_units(mean - below, fitted), in_units(mean + above, fitted)
+    lower, upper = in_units(mean - below, fitted), in_units(mean + above, fitted)
+    return among_values(lower, fitted, -1), among_values(upper, fitted, 1)
 
 
 def _distance(z: Tensor, own: Tensor, other: Tensor) -> Tensor:

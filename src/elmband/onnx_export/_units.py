@@ -10,6 +10,7 @@ from elmband._arrays import to_numpy
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._functions import expm1, log1p, positive
 from elmband.onnx_export._graph import DOUBLE, Tensor, joined, where
+from elmband.target_values import edges, outward
 from elmband.transform import _SMALLEST_SHAPE, BoxCox, Identity, Log, Log1p, Logit, Transform
 
 # A little less than the logarithm of the largest number: that itself may round up.
@@ -29,6 +30,24 @@ def in_units(T: Tensor, fitted: Fitted) -> Tensor:
     return (Y if fitted.range is None else _between_ends(Y, *zip(*fitted.range, strict=True))).to(
         fitted.dtype
     )
+
+
+def among_values(bounds: Tensor, fitted: Fitted, side: int) -> Tensor:
+    """Return bounds (n, m) of a side, those of targets that take few values among these."""
+    if fitted.values is None:
+        return bounds
+    columns = zip(bounds.split(fitted.n_outputs), fitted.values, strict=True)
+    return joined([_nearest(bound, values, side) if values else bound for bound, values in columns])
+
+
+def _nearest(bound: Tensor, values: tuple[float, ...], side: int) -> Tensor:
+    """Return the values nearest to bounds (n, 1), see `elmband.target_values`."""
+    beyond = bound.to(DOUBLE) > edges(values)[None, :]
+    cell = beyond.to(DOUBLE).reduced("ReduceSum")
+    table = outward(values, bound.dtype, side)
+    known = bound.graph.constant(np.r_[table[:1], table, table[-1:]])
+    near = known.apply("Gather", cell.to(np.int64), axis=0)
+    return where(cell < 0.5, bound, where(cell > len(values) + 0.5, bound, near))
 
 
 def supported(mean: Tensor, fitted: Fitted) -> Tensor:
