@@ -93,6 +93,12 @@ def test_float32_bounds_hold_values_that_were_rounded_less():
     assert (high.astype(float) > [0.1, 0.7]).all()
 
 
+def test_a_value_of_many_rows_at_an_end_is_the_end():
+    y = np.r_[np.zeros(500), np.arange(1, 6).repeat(99), np.full(5, 6.0)]
+    found = value_counts(np.column_stack([y, np.random.default_rng(0).normal(size=1000)]))
+    assert found.ends() == ((0.0, np.inf), (-np.inf, np.inf))
+
+
 def test_values_far_apart_gain_and_those_close_together_do_not():
     rng = np.random.default_rng(0)
     mean = rng.uniform(0, 5, size=(400, 1))
@@ -122,8 +128,8 @@ def test_a_model_has_bounds_among_values(fitted):
     scores = [interval_score(truth, one, confidence_level=0.9) for one in at_90]
     assert scores[0] < 0.85 * scores[1]
     assert picp(truth, at_90[0]) >= picp(truth, at_90[1])
-    inside = (interval >= 0) & (interval <= 50)
-    assert np.isin(interval[inside], fitted.target_values_).all()
+    assert fitted.target_range_ == (0, 50)
+    assert np.isin(interval, fitted.target_values_).all()
     quantiles = fitted.predict_quantiles(new, [0.05, 0.3, 0.5, 0.7, 0.95])
     assert (np.diff(quantiles) >= 0).all()
     np.testing.assert_array_equal(quantiles[:, [0, -1]], at_90[0])
@@ -152,6 +158,7 @@ def test_outputs_have_values_of_their_own():
     rough = y + np.random.default_rng(0).normal(size=800)
     model = ELMIntervalRegressor(random_state=0).fit(X, np.column_stack([rough, y]))
     assert model.target_values_ == (None, (0, 10, 20, 30, 40, 50))
+    assert model.target_range_ == ((-np.inf, np.inf), (0, 50))
 
 
 @pytest.mark.slow

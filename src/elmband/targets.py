@@ -123,6 +123,11 @@ def found_range(ends: Extent, n_rows: int) -> Columns:
     return tuple(zip(least.tolist(), greatest.tolist(), strict=True))
 
 
+def narrowed(ends: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """Return what two ranges have in common."""
+    return max(ends[0], other[0]), min(ends[1], other[1])
+
+
 def given_range(choice: Any, n_outputs: int) -> Columns:
     """Check a range that a user gave, with None at an end where there is none."""
     ends = list(choice) if isinstance(choice, tuple | list | np.ndarray) else []

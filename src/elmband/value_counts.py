@@ -19,6 +19,8 @@ _GLANCE = 1000
 _ROWS_PER_VALUE = 20
 _LEAST_ROWS = 200
 _MOST_ALONE = 0.001
+# A share of the rows that makes the least or the greatest value an end.
+_AT_END = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,15 @@ class ValueCounts(Moments):
             _believed(v[np.isfinite(v)], n[np.isfinite(v)])
             for v, n in zip(self.values.T, self.counts.T, strict=True)
         )
+
+    def ends(self) -> tuple[tuple[float, float], ...]:
+        """Return where few values of an output end: at a value of many rows, else nowhere."""
+        found = []
+        for values, counts in zip(self.few(), self.counts.T, strict=True):
+            often = counts[: len(values)] >= _AT_END * counts.sum()
+            low = values[0] if values and often[0] else -np.inf
+            found.append((low, values[-1] if values and often[-1] else np.inf))
+        return tuple(found)
 
 
 def value_counts(Y: Array) -> ValueCounts:

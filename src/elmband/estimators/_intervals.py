@@ -44,7 +44,7 @@ from elmband.rows import ArrayRows, Rows
 from elmband.search import MAX_NEURONS, Rounds
 from elmband.select import keep
 from elmband.target_values import LEVEL, gaining_values
-from elmband.targets import RangeChoice, is_auto
+from elmband.targets import RangeChoice, is_auto, narrowed
 from elmband.transform import Identity, TransformChoice
 
 # From so many rows on intervals cover as often as they say, on average over data sets.
@@ -276,6 +276,9 @@ class IntervalModel(IntervalParts):
         if any(values):
             multipliers = [self.calibration_.symmetric(LEVEL, j) for j in range(len(values))]
             self._values = gaining_values(values, left_out, self._targets, multipliers)
+        if self._values is not None and self._range is not None:
+            ends = zip(self._range, pool.values.ends(), self._values, strict=True)
+            self._range = tuple(narrowed(*pair) if found else pair[0] for *pair, found in ends)
 
     def _note_new_levels(self, pool: Pool, stack: MeanStack) -> None:
         """Note what levels of categories that training did not have add to variances."""

@@ -52,7 +52,8 @@ class IntervalParts(GrowingModel):
     symmetric: Symmetric
     calibration_: Calibration
     symmetric_: bool
-    reweighted_: bool
+    # Those of an earlier version were trained once.
+    reweighted_: bool = False
     _noise: SquaredNoise | None
     _predictive: Predictive | None
     # What levels that training did not have add, None where there are no categories.

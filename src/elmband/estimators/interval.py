@@ -88,7 +88,8 @@ n_features_in_, feature_names_in_
     target_values_ : tuple of float, None, or one for each output
         The values that bounds are among. Where targets take at most 64, as ratings do, bounds move
         to the nearest one if that makes the score of 90 % intervals of rows left out better by
-        10 %: such intervals are often a single value, and cover more than they say. None where
+        10 %: such intervals are often a single value, and cover more than they say. A least or
+        greatest value of at least 2 % of the rows ends the `target_range_` then. None where
         bounds may be any number, with ``target_range=None`` or ``target_transform=None``, and
         after `calibrate` they stay where they are.
     reweighted_ : bool
