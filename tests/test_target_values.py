@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from elmband import ELMIntervalRegressor, load, scan
+from elmband._arrays import to_numpy
 from elmband.left_out import LeftOut
 from elmband.metrics import interval_score, picp
 from elmband.scaling import Scaling
@@ -79,6 +80,13 @@ def test_bounds_move_to_the_nearest_value_and_give_up_none(whole, bounds):
         assert ((moved[0] <= value) & (value <= moved[1]))[covered].all()
 
 
+def test_bounds_of_other_array_libraries(xp):
+    bounds = xp.asarray([[0.25, 3.0], [0.75, 9.0], [-7.0, 4.0]])
+    found = nearest_values(bounds, ((0.0, 1.0), (2.0, 4.0)), 1)
+    np.testing.assert_array_equal(to_numpy(found), [[0, 2], [1, 9], [-7, 4]])
+    np.testing.assert_array_equal(value_counts(bounds).values[:3, 0], [-7, 0.25, 0.75])
+
+
 def test_infinite_bounds_and_other_outputs_stay():
     bounds = np.array([[-np.inf, 0.3], [np.inf, 0.4], [0.7, 0.7]])
     found = nearest_values(bounds, ((0.0, 1.0), ()), 1)
@@ -91,6 +99,8 @@ def test_float32_bounds_hold_values_that_were_rounded_less():
     assert low.dtype == np.float32
     assert (low.astype(float) < [0.1, 0.7]).all()
     assert (high.astype(float) > [0.1, 0.7]).all()
+    whole = nearest_values(np.array([[0.1]], np.float32), ((0.0, 1.0),), -1)
+    assert whole.tolist() == [[0.0]]
 
 
 def test_a_value_of_many_rows_at_an_end_is_the_end():

@@ -36,15 +36,15 @@ def edges(values: tuple[float, ...]) -> Floats:
 
 
 def outward(values: tuple[float, ...], dtype: Any, side: int) -> np.ndarray[Any, Any]:
-    """Return values in a dtype; rounded ones move one step to their `side`, -1, 0 or +1.
+    """Return values in a dtype; fractions that it rounds move one step to their `side`, -1 or +1.
 
     A target that was rounded less shall not lie outside of its own value.
     """
     rounded = np.array(values).astype(dtype)
     if rounded.dtype == np.float64 or side == 0:
         return rounded
-    moved: np.ndarray[Any, Any] = np.nextafter(rounded, rounded.dtype.type(side * np.inf))
-    return moved
+    moved = np.nextafter(rounded, rounded.dtype.type(side * np.inf))
+    return np.where(rounded == np.rint(rounded), rounded, moved)
 
 
 def nearest_values(bounds: Array, columns: Columns, side: int) -> Array:

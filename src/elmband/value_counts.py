@@ -59,8 +59,9 @@ class ValueCounts(Moments):
 def value_counts(Y: Array) -> ValueCounts:
     """Count the different targets (n, m) of one chunk."""
     found = []
+    some = min(_GLANCE, int(Y.shape[0]))
     for j in range(int(Y.shape[1])):
-        glance = to_numpy(double(Y[:_GLANCE, j]))
+        glance = to_numpy(double(Y[:some, j]))
         many = len(np.unique(glance)) > MOST_VALUES
         column = glance if many else to_numpy(double(Y[:, j]))
         found.append(_counted(column, np.ones(len(column))))
