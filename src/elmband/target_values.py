@@ -44,7 +44,8 @@ def outward(values: tuple[float, ...], dtype: Any, side: int) -> np.ndarray[Any,
     if rounded.dtype == np.float64 or side == 0:
         return rounded
     moved = np.nextafter(rounded, rounded.dtype.type(side * np.inf))
-    return np.where(rounded == np.rint(rounded), rounded, moved)
+    out: np.ndarray[Any, Any] = np.where(rounded == np.rint(rounded), rounded, moved)
+    return out
 
 
 def nearest_values(bounds: Array, columns: Columns, side: int) -> Array:
