@@ -123,8 +123,8 @@ def found_range(ends: Extent, n_rows: int) -> Columns:
     return tuple(zip(least.tolist(), greatest.tolist(), strict=True))
 
 
-def narrowed(ends: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """Return what two ranges have in common."""
+def narrowed(ends: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, ...]:
+    """Return what two ranges (low, high) have in common."""
     return max(ends[0], other[0]), min(ends[1], other[1])
 
 

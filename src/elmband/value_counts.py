@@ -27,8 +27,8 @@ _AT_END = 0.02
 class ValueCounts(Moments):
     """Different targets of every output in ascending order, and the number of rows of each.
 
-    Both are (65, m), with infinite values and counts of zero where there are fewer. Where there are
-    more than 64 the last row is a number too, and which ones there are means nothing.
+    Both are (65, m), with counts of zero where there are fewer. Where there are more than 64 the
+    last count is not zero, and which values there are means nothing.
     """
 
     values: Floats
@@ -42,8 +42,7 @@ class ValueCounts(Moments):
     def few(self) -> tuple[tuple[float, ...], ...]:
         """Return the values of every output, none where they are many or not all are known."""
         return tuple(
-            _believed(v[np.isfinite(v)], n[np.isfinite(v)])
-            for v, n in zip(self.values.T, self.counts.T, strict=True)
+            _believed(v[n > 0], n[n > 0]) for v, n in zip(self.values.T, self.counts.T, strict=True)
         )
 
     def ends(self) -> tuple[tuple[float, float], ...]:
@@ -70,11 +69,11 @@ def value_counts(Y: Array) -> ValueCounts:
 
 def _counted(values: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Join equal values; of more than 65 the least ones."""
-    there = np.isfinite(values)
+    there = counts > 0
     names, owner = np.unique(values[there], return_inverse=True)
     sums = np.bincount(owner.reshape(-1), counts[there], len(names))
     count = min(len(names), MOST_VALUES + 1)
-    out = np.full(MOST_VALUES + 1, np.inf), np.zeros(MOST_VALUES + 1)
+    out = np.zeros(MOST_VALUES + 1), np.zeros(MOST_VALUES + 1)
     out[0][:count], out[1][:count] = names[:count], sums[:count]
     return out
 
