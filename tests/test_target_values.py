@@ -52,8 +52,10 @@ def test_values_are_counted_in_chunks_of_any_size():
         # Four values of a single row among 3,000: new rows may well have another one.
         (np.r_[np.arange(2996) % 5, 5, 6, 7, 8], False),
         (np.r_[np.arange(2997) % 5, 5, 6, 7], True),
+        # No number lies between these.
+        (1e17 + 16.0 * (np.arange(3000) % 5), False),
     ],
-    ids=["five", "most", "too many", "few rows", "few rows a value", "one", "single", "known"],
+    ids=["five", "most", "too many", "few rows", "few each", "one", "single", "known", "close"],
 )
 def test_values_are_believed_where_hardly_any_is_new(y, few):
     assert bool(value_counts(y[:, None].astype(float)).few()[0]) is few
@@ -99,6 +101,10 @@ def test_float32_bounds_hold_values_that_were_rounded_less():
     assert low.dtype == np.float32
     assert (low.astype(float) < [0.1, 0.7]).all()
     assert (high.astype(float) > [0.1, 0.7]).all()
+    large = (20000001.0, 40000003.0)
+    for side in (-1, 1):
+        moved = nearest_values(np.array([large], np.float32).T, (large,), side)[:, 0]
+        assert (side * (moved.astype(float) - large) >= 0).all()
     whole = nearest_values(np.array([[0.1]], np.float32), ((0.0, 1.0),), -1)
     assert whole.tolist() == [[0.0]]
 
@@ -117,7 +123,7 @@ def test_values_far_apart_gain_and_those_close_together_do_not():
         nothing = np.zeros_like(mean)
         rows = LeftOut(y, mean, None, nothing + width**2 / 4, nothing, nothing)
         scaling = Scaling(np.zeros(1), np.ones(1))
-        found = gaining_values((tuple(range(6)),), rows, scaling, [1.6])
+        found = gaining_values((tuple(range(6)),), rows, scaling, [1.6], ((-np.inf, np.inf),))
         assert found == (((0, 1, 2, 3, 4, 5),) if gain else None)
 
 
@@ -175,9 +181,15 @@ def test_outputs_have_values_of_their_own():
 def test_a_guarantee_leaves_bounds_where_they_are():
     X, y = steps(800)
     model = ELMIntervalRegressor(random_state=0).fit(X[:600], y[:600])
-    model.calibrate(X[600:], y[600:])
-    bounds = model.predict_interval(steps(60, 1)[0], 0.9)
-    assert not np.isin(bounds, model.target_values_).all()
+    assert model.target_values_ is not None
+    assert model.target_range_ == (0, 50)
+    plain = ELMIntervalRegressor(random_state=0, target_range=(0, None)).fit(X[:600], y[:600])
+    for one in (model, plain):
+        one.calibrate(X[600:], y[600:])
+    assert model.target_values_ is None
+    assert model.target_range_ == (0, np.inf)
+    new = steps(60, 1)[0]
+    np.testing.assert_array_equal(*(one.predict_interval(new, 0.9) for one in (model, plain)))
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 LEVEL = 0.9
 _LEAST_GAIN = 0.1
 _ERRORS = 2.0
+# All whole numbers up to this one are numbers in float32.
+_WHOLE_IN_FLOAT32 = 2.0**24
 
 
 def edges(values: tuple[float, ...]) -> Floats:
@@ -36,15 +38,17 @@ def edges(values: tuple[float, ...]) -> Floats:
 
 
 def outward(values: tuple[float, ...], dtype: Any, side: int) -> np.ndarray[Any, Any]:
-    """Return values in a dtype; fractions that it rounds move one step to their `side`, -1 or +1.
+    """Return values in a dtype; those that it may round move one step to their `side`, -1 or +1.
 
-    A target that was rounded less shall not lie outside of its own value.
+    A target that was rounded less shall not lie outside of its own value. Values may have been
+    rounded before they came here, but small whole numbers never are.
     """
     rounded = np.array(values).astype(dtype)
     if rounded.dtype == np.float64 or side == 0:
         return rounded
     moved = np.nextafter(rounded, rounded.dtype.type(side * np.inf))
-    out: np.ndarray[Any, Any] = np.where(rounded == np.rint(rounded), rounded, moved)
+    exact = (rounded == np.rint(rounded)) & (np.abs(rounded) <= _WHOLE_IN_FLOAT32)
+    out: np.ndarray[Any, Any] = np.where(exact, rounded, moved)
     return out
 
 
@@ -68,11 +72,16 @@ def nearest_values(bounds: Array, columns: Columns, side: int) -> Array:
 
 
 def gaining_values(
-    columns: Columns, left_out: LeftOut, targets: Scaling, multipliers: list[float]
+    columns: Columns,
+    left_out: LeftOut,
+    targets: Scaling,
+    multipliers: list[float],
+    within: Columns,
 ) -> Columns | None:
     """Return the values of outputs whose intervals gain by them, None where no output does.
 
-    Rows left out have standardised targets, and intervals of so many standard deviations.
+    Rows left out have standardised targets, and intervals of so many standard deviations that stay
+    `within` a range of every output.
     """
     if not any(columns):
         return None
@@ -82,7 +91,8 @@ def gaining_values(
     for j, values in enumerate(columns):
         mean, y = (part[:, j] * scale[j] + centre[j] for part in (rows.mean, rows.target))
         step = multipliers[j] * np.sqrt(variance[:, j]) * scale[j]
-        ends = [mean - step, mean + step]
+        low, high = within[j]
+        ends = [np.clip(end, low, high) for end in (mean - step, mean + step)]
         if not values or not np.isfinite(ends).all():
             kept.append(())
             continue

@@ -128,6 +128,13 @@ def narrowed(ends: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, 
     return max(ends[0], other[0]), min(ends[1], other[1])
 
 
+def values_range(values: tuple[float, ...], ends: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the range that was found of few values, or other ends where there are none."""
+    if not values:
+        return ends
+    return found_range(Extent(np.array(values[:1]), np.array(values[-1:])), LEAST_ROWS)[0]
+
+
 def given_range(choice: Any, n_outputs: int) -> Columns:
     """Check a range that a user gave, with None at an end where there is none."""
     ends = list(choice) if isinstance(choice, tuple | list | np.ndarray) else []

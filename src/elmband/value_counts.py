@@ -19,6 +19,8 @@ _GLANCE = 1000
 _ROWS_PER_VALUE = 20
 _LEAST_ROWS = 200
 _MOST_ALONE = 0.001
+# The least step between values, as a share of the largest: closer ones have no middle.
+_LEAST_STEP = 1e-9
 # A share of the rows that makes the least or the greatest value an end.
 _AT_END = 0.02
 
@@ -84,4 +86,7 @@ def _believed(values: Floats, counts: Floats) -> tuple[float, ...]:
     enough = n >= max(_LEAST_ROWS, _ROWS_PER_VALUE * len(values))
     known = (counts == 1).sum() <= _MOST_ALONE * n
     few = 2 <= len(values) <= MOST_VALUES
-    return tuple(values.tolist()) if few and enough and known else ()
+    if not (few and enough and known):
+        return ()
+    apart = np.diff(values / np.abs(values).max()).min() > _LEAST_STEP
+    return tuple(values.tolist()) if apart else ()

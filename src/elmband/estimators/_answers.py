@@ -44,7 +44,7 @@ from elmband.noise.parts import Parts
 from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.stream import Scan
 from elmband.target_values import nearest_values
-from elmband.targets import is_auto
+from elmband.targets import is_auto, values_range
 from elmband.transform import Identity
 
 # The share of a normal distribution within one standard deviation, 68.27 %.
@@ -74,8 +74,7 @@ class IntervalAnswers(IntervalParts):
         if is_dask(X):
             refuse_on_cluster(groups=groups)
             scores = engine.total(self._on_cluster(X, y, sample_weight), self._score_bins).scores()
-            self.calibration_ = Calibration("conformal", scores)
-            return self
+            return self._guaranteed(Calibration("conformal", scores))
         X = self._new_rows(X, "calibrate")
         if isinstance(X, Scan) and groups is not None:
             # Groups need all rows at once.
@@ -97,10 +96,16 @@ class IntervalAnswers(IntervalParts):
             found = self._row_scores(self._errors(Y, parts), parts, s)
             if groups is not None:
                 labels = labels_of_rows(groups, len(found.s))
-                self.calibration_ = Calibration("conformal", found.of_groups(labels), "groups")
-                return self
+                return self._guaranteed(Calibration("conformal", found.of_groups(labels), "groups"))
             scores = found.outputs()
-        self.calibration_ = Calibration("conformal", scores)
+        return self._guaranteed(Calibration("conformal", scores))
+
+    def _guaranteed(self, calibration: Calibration) -> Self:
+        """Take multipliers with a guarantee, which is for all values, those yet unseen as well."""
+        if self._values is not None and self._range is not None:
+            pairs = zip(self._values, self._range, strict=True)
+            self._range = tuple(values_range(*pair) for pair in pairs)
+        self._values, self.calibration_ = None, calibration
         return self
 
     def _errors(self, Y: Array, parts: Parts) -> Array:
@@ -281,7 +286,7 @@ class IntervalAnswers(IntervalParts):
 
         A single quantile gives (n,) or (n, m). The median of symmetric noise is what `predict`
         returns, or lies below it with a `target_transform`; where `symmetric_` is False it has half
-        of the targets on either side.
+        of the targets on either side. Where bounds are among `target_values_` so are quantiles.
         """
         levels = check_levels(quantiles, "quantiles")
 
@@ -345,13 +350,8 @@ class IntervalAnswers(IntervalParts):
         ]
 
     def _among_values(self, bound: Array, side: int) -> Array:
-        """Return bounds (n, m) of a side, those of targets that take few values among these.
-
-        A guarantee is also for values that no training row has.
-        """
-        if self._values is None or self.calibration_.kind == "conformal":
-            return bound
-        return nearest_values(bound, self._values, side)
+        """Return bounds (n, m) of a side, those of targets that take few values among these."""
+        return bound if self._values is None else nearest_values(bound, self._values, side)
 
     @property
     def target_values_(self) -> Any:

@@ -270,13 +270,14 @@ class IntervalModel(IntervalParts):
         """Note the values of targets that bounds move to, where rows left out gain by it."""
         found = is_auto(self.target_range) and is_auto(self.target_transform)
         same = isinstance(self.target_transform_, Identity) and self.symmetric_
-        if pool.classes or pool.values is None or not (found and same):
+        if pool.classes or pool.values is None or not (found and same) or self._range is None:
             return
         values = pool.values.few()
-        if any(values):
-            multipliers = [self.calibration_.symmetric(LEVEL, j) for j in range(len(values))]
-            self._values = gaining_values(values, left_out, self._targets, multipliers)
-        if self._values is not None and self._range is not None:
+        if not any(values):
+            return
+        multipliers = [self.calibration_.symmetric(LEVEL, j) for j in range(len(values))]
+        self._values = gaining_values(values, left_out, self._targets, multipliers, self._range)
+        if self._values is not None:
             ends = zip(self._range, pool.values.ends(), self._values, strict=True)
             self._range = tuple(narrowed(*pair) if found else pair[0] for *pair, found in ends)
 

@@ -90,8 +90,8 @@ n_features_in_, feature_names_in_
         to the nearest one if that makes the score of 90 % intervals of rows left out better by
         10 %: such intervals are often a single value, and cover more than they say. A least or
         greatest value of at least 2 % of the rows ends the `target_range_` then. None where
-        bounds may be any number, with ``target_range=None`` or ``target_transform=None``, and
-        after `calibrate` they stay where they are.
+        bounds may be any number, as with ``target_range=None`` or ``target_transform=None``, and
+        after `calibrate`.
     reweighted_ : bool
         Whether the mean was trained again with weights 1 / variance of the noise. That is tried
         where noise differs much between rows (``n_neurons="auto"``, ``noise="log"``), and kept if

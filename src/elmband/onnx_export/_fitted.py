@@ -89,7 +89,7 @@ class Fitted:
             transform=state["target_transform_"],
             support=state.get("_support"),
             range=state.get("_range"),
-            values=_values(state),
+            values=state.get("_values"),
             smearing=state.get("_smearing"),
             stack=stack,
             features=None if stack is not None else state["_features"],
@@ -119,13 +119,6 @@ class Fitted:
     def n_outputs(self) -> int:
         """Number of targets."""
         return int(self.targets.mean.shape[0])
-
-
-def _values(state: dict[str, Any]) -> Columns | None:
-    """Return the values that bounds move to; under a guarantee they stay where they are."""
-    calibration = state.get("calibration_")
-    conformal = calibration is None or calibration.kind == "conformal"
-    return None if conformal else state.get("_values")
 
 
 def _least(thresholds: Any) -> list[float]:
