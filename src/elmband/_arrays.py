@@ -1,5 +1,6 @@
 """What the rest of the package needs to know about array libraries, in one place."""
 
+from threading import Lock
 from typing import Any, Literal, TypeAlias
 
 import array_api_compat
@@ -13,6 +14,10 @@ PRECISIONS = ("auto", "float32", "float64", "high", "fast")
 
 # These hold at most 16 bits, so float32 represents every one of their values exactly.
 _SMALL_DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16", "float32")
+
+
+_LINALG_LOCK = Lock()
+_linalg_is_loaded = False
 
 
 def namespace(*arrays: Array) -> Any:
@@ -109,3 +114,19 @@ def positive(x: Array) -> Array:
     """Replace negative values by zero; what is not a number stays so."""
     xp = namespace(x)
     return xp.where(x < 0, xp.zeros_like(x), x)
+
+
+def load_linalg(array: Array) -> None:
+    """Make a library ready for decompositions from several threads at once.
+
+    PyTorch loads its solvers for GPUs at the first call, and fails with "lazy wrapper should be
+    called at most once" where two threads make it.
+    """
+    global _linalg_is_loaded  # noqa: PLW0603 - a library is loaded once in a process
+    if not array_api_compat.is_torch_array(array) or array.device.type == "cpu":
+        return
+    with _LINALG_LOCK:
+        if not _linalg_is_loaded:
+            xp = namespace(array)
+            xp.linalg.eigh(xp.eye(2, dtype=xp.float64, device=array.device))
+            _linalg_is_loaded = True

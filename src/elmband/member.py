@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, at_least, cast, double, epsilon, namespace, place, to_numpy
+from elmband._arrays import Array, at_least, cast, double, epsilon, load_linalg, namespace, place, to_numpy
 from elmband.hidden import FeatureMap
 from elmband.moments import Chunk, Gram, Moments, Several, gram
 from elmband.output_layer import AlphaRule
@@ -265,6 +265,8 @@ def fit_members(
             return Several(tuple(hidden_sums(features(chunk)) for features in layers))
 
         sums = engine.total(rows, chunk_map, "sums").parts
+
+    load_linalg(sample.rows.X)
 
     def fit(k: int) -> FittedMember:
         return _fit_member(sample, layers[k], sums[k], rule, eps)

@@ -164,8 +164,8 @@ def test_what_cannot_be_predicted_is_refused(rows, model, tmp_path):
         model.predict(lazy, out=tmp_path / "mean.npy")
     with pytest.raises(ValueError, match="return_std or for a confidence_level, not for both"):
         model.predict(lazy, return_std=True, confidence_level=0.9)
-    with pytest.raises(ValueError, match="max_width must be a positive number"):
-        model.triage(lazy, max_width=0)
+    with pytest.raises(ValueError, match="max_width must be zero or more"):
+        model.triage(lazy, max_width=-1)
     with pytest.raises(ValueError, match="predict_variance writes files where workers do"):
         model.predict_variance(rows[0], out=tmp_path / "variance.npy")
     with pytest.raises(ValueError, match="X holds missing or infinite values"):

@@ -74,12 +74,22 @@ def test_other_libraries_answer_in_kind(xp):
     assert set(reason) <= {"accepted", "noisy here", "unlike training rows"}
 
 
+def test_a_width_of_zero_accepts_what_is_certain():
+    X = np.random.default_rng(0).uniform(-2, 2, (600, 1))
+    model = ELMIntervalRegressor(random_state=0).fit(X, np.sign(X[:, 0]))
+    rows = np.linspace(-2, 2, 50)[:, None]
+    interval = model.predict_interval(rows, 0.95)
+    accepted = model.accept(rows, max_width=0)
+    np.testing.assert_array_equal(accepted, interval[:, 0] == interval[:, 1])
+    assert accepted.any()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"max_width": 0}, "max_width must be a positive number"),
-        ({"max_width": [1.0, 2.0]}, "one for each of the 1 outputs"),
-        ({"max_width": np.nan}, "max_width must be a positive number"),
+        ({"max_width": -1}, "max_width must be zero or more"),
+        ({"max_width": [1.0, 2.0]}, "such a number for each of 1 outputs"),
+        ({"max_width": np.nan}, "max_width must be zero or more"),
         ({"max_width": 1.0, "confidence_level": [0.5, 0.9]}, "a single confidence_level"),
     ],
 )

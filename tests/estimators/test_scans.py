@@ -55,9 +55,7 @@ def test_a_scan_gives_the_model_of_its_rows(name, weighted):
     model = MODELS[name]
     expected = model.fit(X, y, S if weighted else None).predict_interval(NEW, [0.5, 0.9])
     actual = model.fit(rows).predict_interval(NEW, [0.5, 0.9])
-    # Choices of the defaults that are nearly tied may fall otherwise where sums are rounded.
-    near = 0.05 if name == "default" else 1e-8
-    np.testing.assert_allclose(actual, expected, rtol=1e-8, atol=near)
+    np.testing.assert_allclose(actual, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_multipliers_from_a_scan_are_those_of_all_rows_but_for_the_width_of_a_bin():

@@ -91,9 +91,9 @@ class NarrowAnswers(IntervalAnswers):
         """Return which rows of a block have narrow intervals only."""
         xp, count = namespace(X), int(self._targets.mean.shape[0])
         widths = np.asarray(max_width, dtype=np.float64)
-        if widths.shape not in ((), (count,)) or not np.all(widths > 0):
+        if widths.shape not in ((), (count,)) or not np.all(widths >= 0):
             raise ValueError(
-                f"max_width must be a positive number, or one for each of the {count} outputs; "
+                f"max_width must be zero or more, or such a number for each of {count} outputs; "
                 f"got {max_width!r}."
             )
         low, high = self._bounds(parts, levels.values[0], X)
