@@ -20,7 +20,17 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, at_least, cast, double, epsilon, load_linalg, namespace, place, to_numpy
+from elmband._arrays import (
+    Array,
+    at_least,
+    cast,
+    double,
+    epsilon,
+    load_linalg,
+    namespace,
+    place,
+    to_numpy,
+)
 from elmband.hidden import FeatureMap
 from elmband.moments import Chunk, Gram, Moments, Several, gram
 from elmband.output_layer import AlphaRule
