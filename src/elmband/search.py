@@ -52,6 +52,10 @@ _MANY_OUTPUTS = 4
 # Neurons of a member that is trained on all of many rows.
 _NEURONS_PER_ROOT = 13
 _MOST_NEURONS = 2000
+# And no more than so many for each degree of freedom that the member used when it was small, but
+# for those that cost next to nothing: others would add nothing.
+_NEURONS_PER_DEGREE = 8
+_CHEAP_NEURONS = 500
 _PLACED_ROWS = 2250
 # Neurons of all members together.
 MAX_NEURONS = 6000
@@ -99,19 +103,28 @@ def pool_rows(n_rows: int) -> int:
     return max(_PLACED_ROWS, judged_rows(n_rows), _MOST_NEURONS, noise_rows)
 
 
-def search_rounds(pool: Pool, rule: AlphaRule, rounds: Rounds = "auto") -> Iterator[Stack]:
-    """Yield the stack of every round, the blind one first; none after one that gained nothing."""
+def search_rounds(
+    pool: Pool, rule: AlphaRule, rounds: Rounds = "auto", among: Sequence[Stack] = ()
+) -> Iterator[Stack]:
+    """Yield the stack of every round, the blind one first; none after one that gained nothing.
+
+    Families and scales are all there are, or those of another search: its stacks of the first two
+    rounds are `among`.
+    """
     rows, n_neurons = _FIRST
     sample = pool.judged(rows)
     if len(sample[1]) <= _FEW_ROWS:
         n_neurons = _FEW_ROWS_NEURONS
-    stack = stacked(pool, sample, blind_specs(n_neurons, list(pool.views)), rule, whole=True)
+    blind = blind_specs(n_neurons, list(pool.views))
+    stack = stacked(pool, sample, _known(blind, among[:1]), rule, whole=True)
     yield stack
     for number in range(_MOST_ROUNDS if rounds == "auto" else rounds):
         before = stack if number == 0 else _enlarged(pool, stack, rule)
         n_neurons = _FIRST[1] if number == 0 else _later_neurons(pool)
         n_neurons = _learned_neurons(len(before.index), n_neurons)
         fresh = _fresh_specs(pool, stack, n_neurons, first=number == 0)
+        if number == 0:
+            fresh = _known(fresh, among[1:2])
         if not fresh:
             return
         seeds = _SEEDS_PER_ROUND * (number + 1)
@@ -123,6 +136,12 @@ def search_rounds(pool: Pool, rule: AlphaRule, rounds: Rounds = "auto") -> Itera
         yield stack
         if gain <= (_LEAST_GAIN if rounds == "auto" else 0.0):
             return
+
+
+def _known(specs: list[LayerSpec], among: Sequence[Stack]) -> list[LayerSpec]:
+    """Return the layers that are like a member of the given stacks, all where there is none."""
+    kinds = {spec.family for stack in among for spec in stack.specs}
+    return [spec for spec in specs if not among or spec.family in kinds]
 
 
 def _later_neurons(pool: Pool) -> int:
@@ -212,9 +231,16 @@ def _on_all_rows(pool: Pool, stack: Stack, rule: AlphaRule, most: int, max_neuro
     width = max(min(_width(pool.n_distinct), max_neurons), 1)
     most = min(most, max_neurons // width)
     n_inputs = int(stack.judged.rows.X.shape[1])
-    best = stack.best_specs(most, _LEAST_SHARE)
-    specs = [_fitting(spec, width, max_neurons // most, n_inputs) for spec, _ in best]
+    specs = [
+        _fitting(spec, min(width, _useful(degrees)), max_neurons // most, n_inputs)
+        for spec, degrees in stack.best_specs(most, _LEAST_SHARE)
+    ]
     return stacked(pool, pool.judged(max(judged_rows(pool.n_distinct), width)), specs, rule)
+
+
+def _useful(degrees: float) -> int:
+    """Return how many neurons are of use to a member of so many degrees of freedom."""
+    return max(round(_NEURONS_PER_DEGREE * degrees), _CHEAP_NEURONS)
 
 
 def _size(spec: LayerSpec, n_inputs: int) -> int:
