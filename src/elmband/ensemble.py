@@ -24,12 +24,21 @@ _JUDGED_ROWS = (2000, 10_000)
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
+_ROWS_PER_NEURON = 1000
 
 
 def judged_rows(n_rows: int) -> int:
     """Return how many rows a fit on so many is judged on."""
     least, most = _JUDGED_ROWS
     return int(min(max(_JUDGED_SHARE * n_rows, least), most))
+
+
+def enough_rows(specs: Sequence[LayerSpec]) -> int:
+    """Return how many rows are as good as any number to train layers: a thousand for each neuron.
+
+    All others together would take a thousandth off their squared errors, beside the noise.
+    """
+    return _ROWS_PER_NEURON * max(spec.n_neurons for spec in specs)
 
 
 Sample: TypeAlias = tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]
@@ -109,7 +118,8 @@ def stacked(
     judged, index = sample
     layers = [pool.draw(spec, first + k) for k, spec in enumerate(specs)]
     rows = None if whole or len(index) == pool.n_distinct else pool.training
-    fitted = fit_members(rows, judged, layers, rule, pool.eps)
+    some = None if rows is None else pool.some(enough_rows(specs))
+    fitted = fit_members(rows, judged, layers, rule, pool.eps, some=some)
     if beside is not None:
         specs, fitted = [*beside.specs, *specs], [*beside.fitted, *fitted]
     return _weighted(specs, fitted, sample)

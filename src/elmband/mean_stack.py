@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from elmband._arrays import Array, double, namespace
+from elmband.local_layers import LocalLayers
 from elmband.member import Member
 from elmband.quadratic import CovarianceRoot, quadratic_form
 from elmband.uncertainty import with_ones
@@ -12,11 +13,15 @@ from elmband.uncertainty import with_ones
 
 @dataclass(frozen=True, eq=False)
 class MeanStack:
-    """Members with weights (M, m), and covariances of their output weights where known."""
+    """Members with weights (M, m), and covariances of their output weights where known.
+
+    What they leave over may be fitted by `local` layers.
+    """
 
     members: tuple[Member, ...]
     weights: Array
     covariances: tuple[Array, ...] = ()
+    local: LocalLayers | None = None
 
     @cached_property
     def roots(self) -> tuple[CovarianceRoot, ...]:
@@ -25,7 +30,8 @@ class MeanStack:
 
     def mean(self, X: Array) -> Array:
         """Return the mean of new rows, (n, m)."""
-        return self._combined([member.predict(member.hidden(X)) for member in self.members])
+        mean = self._combined([member.predict(member.hidden(X)) for member in self.members])
+        return mean if self.local is None else mean + self.local.mean_and_variance(X)[0]
 
     def mean_and_std(self, X: Array) -> tuple[Array, Array]:
         """Return the mean of new rows and its standard deviation, each (n, m)."""
@@ -41,7 +47,11 @@ class MeanStack:
             else:
                 variance = self.roots[k].quadratic(wide)
             deviations.append(xp.sqrt(variance))
-        return self._combined(means), self._combined(deviations)
+        mean, std = self._combined(means), self._combined(deviations)
+        if self.local is None:
+            return mean, std
+        added, variance = self.local.mean_and_variance(X)
+        return mean + added, xp.sqrt(std**2 + variance)
 
     def _combined(self, parts: Sequence[Array]) -> Array:
         """Return the weighted sum over members."""

@@ -259,18 +259,21 @@ def fit_members(
     layers: Sequence[FeatureMap],
     rule: AlphaRule,
     eps: float,
+    *,
     precision: Callable[[Chunk], Chunk] | None = None,
+    some: Callable[[Chunk], Chunk] | None = None,
 ) -> list[FittedMember]:
     """Train on all rows; choose γ by leaving the sampled rows out, or by `rule`.
 
     `rows` is None where the sample is all there are. Else the sums of all members are taken in
     one pass, and rows must outnumber neurons. Weights of the sample are those to train with;
-    `precision` makes the same of the weights of a chunk.
+    `precision` makes the same of the weights of a chunk. Of very many rows `some` are enough.
     """
     sums: Sequence[HiddenSums | None] = [None] * len(layers)
     if rows is not None:
 
         def chunk_map(chunk: Chunk) -> Several:
+            chunk = chunk if some is None else some(chunk)
             chunk = chunk if precision is None else precision(chunk)
             return Several(tuple(hidden_sums(features(chunk)) for features in layers))
 

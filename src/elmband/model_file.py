@@ -19,6 +19,8 @@ from elmband.classes import Classes
 from elmband.confidence import Confidence, Judge
 from elmband.files import appearing_whole, naming
 from elmband.hidden import FeatureMap, HiddenLayer
+from elmband.levels import BinLevels, MarkLevels
+from elmband.local_layers import LocalLayers, LocalNoise, LocalStage, SharedNeurons
 from elmband.mean_stack import MeanStack
 from elmband.member import Member
 from elmband.moments import Chunk, Gram
@@ -47,6 +49,7 @@ _LONGEST = 10_000_000
 _LENGTH_BYTES = 8
 
 KINDS: Kinds = {
+    BinLevels: {"edges": "e!<"},
     Chunk: {"X": "nd!", "Y": "nm!", "s": "n!"},
     Classes: {"labels": "k", "weights": "k"},
     Confidence: {},
@@ -55,8 +58,12 @@ KINDS: Kinds = {
     HiddenLayer: {},
     Judge: {"low": "f", "high": "f", "centre": "p", "scale": "p", "coef": "p"},
     KeptRows: {"keys": "n"},
+    LocalLayers: {},
+    LocalNoise: {},
+    LocalStage: {"coef": "gk!", "variance": "gk!"},
     LogNoise: {"centre": "l!", "coef": "l!", "covariance": "ll"},
     LowRank: {"factors": "mlk", "rest": "m"},
+    MarkLevels: {},
     Meaning: {},
     MeanStack: {"weights": "km!"},
     Member: {"centre": "l!", "intercept": "m!", "coef": "lm!", "alpha": "m"},
@@ -68,6 +75,7 @@ KINDS: Kinds = {
     RankScores: {"knots": "kd!<^", "scores": "kd!<"},
     Scaling: {"mean": "d!", "scale": "d+"},
     Selection: {"neurons": "k", "counts": "c", "errors": "c", "alpha": "m"},
+    SharedNeurons: {"centre": "l!", "basis": "lk!"},
     SoftClip: {"centre": "d!", "width": "d+", "mean": "d!", "spread": "d+"},
     SquaredNoise: {"mean_covariance": "mll", "noise_covariance": "mkk"},
     Threshold: {},

@@ -8,12 +8,13 @@ levels tell how large it may be.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
+from elmband.levels import Block, is_one_hot, one_hot_blocks
 from elmband.pool import Pool
 from elmband.rows import ArrayRows
 
@@ -26,13 +27,6 @@ _ROWS = 400
 _LEVEL = 0.9
 # Half the width of the widest interval for it, in ranges of the training targets.
 _MOST_RANGES = 1.5
-
-
-class Block(NamedTuple):
-    """The columns of a one-hot block, from `start` up to `stop`."""
-
-    start: int
-    stop: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,45 +88,13 @@ class NewLevels:
         return xp.clip(far / mixed, max=1.0) @ deviation**2
 
 
-def one_hot_blocks(X: Array) -> list[Block]:
-    """Find runs of two or more columns of which every row has exactly one at 1, the others at 0.
-
-    Columns of zeros behind such a run belong to it: of a rare level no row may be there.
-
-    >>> one_hot_blocks(np.array([[7, 1, 0, 0, 1], [8, 0, 1, 1, 0]]))
-    [Block(start=1, stop=3), Block(start=3, stop=5)]
-    """
-    xp = namespace(X)
-    n = X.shape[0]
-    binary = to_numpy(xp.all((X == 0) | (X == 1), axis=0))
-    ones = to_numpy(xp.sum(xp.astype(X != 0, xp.int64), axis=0))
-    # The marks of a block are as many as rows. No run with another column has just so many.
-    ends = np.concatenate([[0], np.cumsum(np.where(binary, ones, n + 1))])
-    blocks, start = [], 0
-    while start < len(ones):
-        stop = int(np.searchsorted(ends, ends[start] + n))
-        whole = stop < len(ends) and ends[stop] == ends[start] + n and stop > start + 1
-        if whole and _is_one_hot(X[:, start:stop]):
-            stop = int(np.searchsorted(ends, ends[stop], side="right")) - 1
-            blocks.append(Block(start, stop))
-            start = stop
-        else:
-            start += 1
-    return blocks
-
-
 def _found(pool: Pool) -> list[Block]:
     """Find blocks in the sample, and leave out those that other rows in memory contradict."""
     blocks = one_hot_blocks(pool.distinct.rows.X)
     if not isinstance(pool.rows, ArrayRows):
         return blocks
     X = pool.rows.X
-    return [block for block in blocks if _is_one_hot(X[:, block.start : block.stop])]
-
-
-def _is_one_hot(X: Array) -> bool:
-    xp = namespace(X)
-    return bool(xp.all((X == 0) | (X == 1))) and bool(xp.all(xp.sum(X, axis=1) == 1))
+    return [block for block in blocks if is_one_hot(X[:, block.start : block.stop])]
 
 
 def _spread(pool: Pool, mean_of: MeanOf, block: Block) -> Floats | None:

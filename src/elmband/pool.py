@@ -5,7 +5,7 @@ alone, not on their order, and the samples of two parts merge into that of the w
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -244,7 +244,7 @@ class Pool:
 
         def chunk_map(chunk: Chunk) -> KeptRows:
             chunk = without_negligible(chunk)
-            return KeptRows(2 * size, _keys(chunk, inputs, seed), chunk).cut()
+            return KeptRows(2 * size, row_hashes(chunk, inputs, seed), chunk).cut()
 
         kept = engine.total(rows, chunk_map, "sample")
         distinct = Distinct.of(kept.rows, kept.keys, always=classes)
@@ -280,7 +280,7 @@ class Pool:
 
         def centres(chunk: Chunk) -> KeptRows:
             chunk = without_negligible(chunk)
-            return KeptRows(size, _keys(chunk, inputs, seed), chunk).cut()
+            return KeptRows(size, row_hashes(chunk, inputs, seed), chunk).cut()
 
         kept = engine.total(rows, centres, "sample")
         names, first = np.unique(kept.keys, return_index=True)
@@ -303,6 +303,21 @@ class Pool:
         if int(self.distinct.rows.X.shape[0]) < self.n_distinct:
             return self.rows
         return ArrayRows.of(self.distinct.rows)
+
+    def some(self, size: int) -> Callable[[Chunk], Chunk] | None:
+        """Return what takes about so many of all rows from chunks, None where there are fewer.
+
+        Rows are taken by the hashes of their inputs, those first that are judged.
+        """
+        if size >= self.n_distinct:
+            return None
+        limit = np.uint64(size / self.n_distinct * 2.0**64)
+
+        def taken_rows(chunk: Chunk) -> Chunk:
+            keys = row_hashes(chunk, self.inputs, self.seed)
+            return taken(chunk, np.flatnonzero(keys <= limit))
+
+        return taken_rows
 
     def judged(self, size: int) -> tuple[Judged, np.ndarray[Any, np.dtype[np.int64]]]:
         """Return about `size` rows, with whole labels, that depend on the rows alone.
@@ -356,7 +371,8 @@ def weighty_rows(rows: Rows, labels: Any) -> tuple[Rows, Any]:
     return kept, None if labels is None else labels[index]
 
 
-def _keys(chunk: Chunk, inputs: Scaling, seed: int) -> Keys:
+def row_hashes(chunk: Chunk, inputs: Scaling, seed: int) -> Keys:
+    """Return a random number for every row of raw inputs, by their values alone."""
     return row_keys(to_numpy(double(inputs(chunk.X))), seed)
 
 

@@ -117,7 +117,7 @@ def refitted(pool: Pool, stack: Stack, precision: Precision, rule: AlphaRule) ->
     layers = [fitted.member.features for fitted in stack.fitted]
     rows = None if len(stack.index) == pool.n_distinct else pool.training
     weighted = judged._replace(s=judged.s * double(precision(judged.rows.X)))
-    fitted = fit_members(rows, weighted, layers, rule, pool.eps, precision.times)
+    fitted = fit_members(rows, weighted, layers, rule, pool.eps, precision=precision.times)
     return replace(restacked(stack.specs, fitted, weighted, stack), precision=precision.times)
 
 

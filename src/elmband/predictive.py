@@ -8,7 +8,7 @@ the rows whose residual has their sign.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from elmband.calibrate import OutputScores, RowScores, row_scores
 from elmband.ensemble import Stack
 from elmband.hidden import LayerSpec
 from elmband.left_out import LEAST_R2, LeftOut
+from elmband.local_fit import KnownNoise, LocalFit, fit_local_noise, on_device
 from elmband.mean_stack import MeanStack
 from elmband.member import Judged
 from elmband.more_rows import KnownRows, with_more_rows
@@ -56,10 +57,13 @@ class Predictive:
         below: list[Array] = []
         for j, models in enumerate(self.noise):
             beside = with_mean(X, mean[:, j] * models.orientation)
-            both = models.both.predict(beside)
+            log_factor = None if models.local is None else 2 * xp.log(models.local.factor(X))
+            both = models.both.predict(beside).times(log_factor)
             noise.append(both)
             for model, tail in ((models.above, above), (models.below, below)):
-                variance = both if model is models.both else model.predict(beside)
+                variance = both
+                if model is not models.both:
+                    variance = model.predict(beside).times(log_factor)
                 tail.append(variance.noise + variance.excess)
         return Parts(
             mean=mean,
@@ -181,15 +185,25 @@ class _Noise(NamedTuple):
     symmetric: bool
 
 
-def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedPredictive:
+def fit_predictive(
+    pool: Pool, stack: Stack, settings: NoiseSettings, local: LocalFit | None = None
+) -> FittedPredictive:
     """Go on from a stack: covariances, noise models, and scores of rows left out.
+
+    Rows left out know the `local` layers that were fitted to what the stack leaves over.
 
     Where noise differs much between rows, the mean is trained again with weights 1 / variance if
     rows left out gain by it, and all that follows as well.
     """
-    fitted, scores = _fit_to(pool, stack, settings)
+    fitted, scores = _fit_to(pool, stack, settings, local)
     rule, auto = settings.mean_rule, settings.reweight == "auto"
-    if rule is None or settings.reweight is False or (auto and not worth_trying(fitted.left_out)):
+    # Local layers know nothing of weights 1 / variance.
+    if (
+        local is not None
+        or rule is None
+        or settings.reweight is False
+        or (auto and not worth_trying(fitted.left_out))
+    ):
         return fitted
     predictive = fitted.predictive
     precision = Precision.of(predictive.stack, predictive.noise, stack.judged.weighted_rows)
@@ -202,35 +216,51 @@ def fit_predictive(pool: Pool, stack: Stack, settings: NoiseSettings) -> FittedP
 
 
 def _fit_to(
-    pool: Pool, stack: Stack, settings: NoiseSettings
+    pool: Pool, stack: Stack, settings: NoiseSettings, local: LocalFit | None = None
 ) -> tuple[FittedPredictive, Floats | None]:
     """Go on from a stack whose members stay as they are.
 
     The second result are interval scores of rows left out, None where they are too few to tell.
     """
     mean, rows = _known_rows(pool, stack, settings.n_rows)
+    if local is not None:
+        rows = local.known(rows)
+        mean = replace(mean, local=on_device(local.layers, stack.weights))
     detail = Detail.of(pool, rows.judged, rows.places)
     xp = namespace(stack.weights)
     Y, left_out = double(rows.judged.rows.Y), rows.errors
     e = detail.spread(left_out) + detail.gap
     squares = xp.clip((detail.spread(rows.residuals) + detail.gap) * e, min=0.0)
     errors = _Errors(e, squares, rows.std**2)
-    q = detail.merged(squares)
     # Many small products: threads of BLAS would wait for each other.
     with engine.calm(0):
-        outputs = [
-            OutputNoise.of(pool, rows.judged, known, q[:, j], NoiseLayer(*settings[:2]))
-            for j, known in enumerate(_known_means(Y, left_out, rows.judged.s))
-        ]
+        outputs = _output_noise(pool, rows, detail, errors, settings)
+        # Where classes meet errors are large, which is no noise of their own.
+        factors = None
+        if local is not None and not pool.classes:
+            factors = _local_noise(local, rows, outputs, detail, errors)
+        if factors is not None:
+            # In units of what local layers say of the noise, all is as it was without them.
+            spread = detail.spread(place(factors.known[:, None], e))
+            by_row = place(factors.known[:, None], rows.std)
+            errors = _Errors(e / spread, squares / spread**2, (rows.std / by_row) ** 2)
+            outputs = _output_noise(pool, rows, detail, errors, settings)
         noise = _fit_noise(outputs, detail, errors, settings.symmetric)
-    variances = [both.known for both, _, _ in noise.sides]
+    log_factor = None if factors is None else place(2 * np.log(factors.known), Y)
+    variances = [both.known.times(log_factor) for both, _, _ in noise.sides]
     known = left_out_rows(detail, Y, left_out)._replace(
         noise=detail.spread(xp.stack([v.noise for v in variances], axis=1)),
         mean_model=detail.spread(rows.std**2),
         noise_model=detail.spread(xp.stack([v.excess for v in variances], axis=1)),
     )
     models = tuple(
-        NoiseModels(both.model, above.model, below.model, output.orientation)
+        NoiseModels(
+            both.model,
+            above.model,
+            below.model,
+            output.orientation,
+            None if factors is None else factors.noise,
+        )
         for (both, above, below), output in zip(noise.sides, outputs, strict=True)
     )
     fitted = FittedPredictive(Predictive(mean, models), noise.scores, known, noise.symmetric)
@@ -240,6 +270,37 @@ def _fit_to(
     return fitted, left_out_interval_scores(
         errors.e, noise.totals, noise.scores, folds, symmetric=symmetric
     )
+
+
+def _output_noise(
+    pool: Pool, rows: KnownRows, detail: Detail, errors: _Errors, settings: NoiseSettings
+) -> list[OutputNoise]:
+    """Draw the layers of noise models of all outputs."""
+    q = detail.merged(errors.squares)
+    means = _known_means(double(rows.judged.rows.Y), rows.errors, rows.judged.s)
+    layer = NoiseLayer(*settings[:2])
+    return [
+        OutputNoise.of(pool, rows.judged, known, q[:, j], layer) for j, known in enumerate(means)
+    ]
+
+
+def _local_noise(
+    local: LocalFit,
+    rows: KnownRows,
+    outputs: Sequence[OutputNoise],
+    detail: Detail,
+    errors: _Errors,
+) -> KnownNoise | None:
+    """Fit local layers to how much larger errors are than a first noise model says."""
+    (output,) = outputs
+    model = output.both(detail.merged(errors.squares)[:, 0]).model
+
+    def deviation(X: Floats, mean: Floats) -> Floats:
+        beside = with_mean(place(X, output.X), place(mean, output.X) * output.orientation)
+        found: Floats = np.exp(to_numpy(model.log_variance(beside)) / 2)
+        return found
+
+    return fit_local_noise(local, rows, deviation)
 
 
 def _known_rows(pool: Pool, stack: Stack, size: int) -> tuple[MeanStack, KnownRows]:
@@ -328,10 +389,12 @@ def _with_scores(
     return _Noise(sides, totals, scores, symmetric=all(b is a is c for b, a, c in sides))
 
 
-def stack_left_out(pool: Pool, stack: Stack) -> LeftOut:
+def stack_left_out(pool: Pool, stack: Stack, local: LocalFit | None = None) -> LeftOut:
     """Return targets and means of the rows that a stack was judged on."""
     detail = Detail.of(pool, stack.judged, stack.index)
-    return left_out_rows(detail, double(stack.judged.rows.Y), stack.honest)
+    known = KnownRows(stack.judged, stack.index, stack.honest, stack.honest, 0 * stack.honest)
+    errors = known.errors if local is None else local.known(known).errors
+    return left_out_rows(detail, double(stack.judged.rows.Y), errors)
 
 
 def left_out_rows(detail: Detail, Y: Array, errors: Array) -> LeftOut:

@@ -39,7 +39,7 @@ _LEAST_NEURONS = 10
 _MOST_ROUNDS = 7
 # A round that lowers left-out errors by less than this share is the last.
 _LEAST_GAIN = 0.025
-# Members that a round begins with, and those of a large fit; each has such a share of the weight.
+# Members that a round begins with, and those that stay; each has such a share of the weight.
 _MEMBERS = 4
 _FINAL_MEMBERS = 4
 _LEAST_SHARE = 0.05
@@ -90,7 +90,7 @@ def fit_stack(
         with engine.calm(0):
             *_, stack = search_rounds(pool, rule, rounds)
     if len(stack.index) == pool.n_distinct:
-        return _within(pool, stack, rule, most or len(stack.specs), max_neurons)
+        return _within(pool, stack, rule, most or _FINAL_MEMBERS, max_neurons)
     return _on_all_rows(pool, stack, rule, most or _FINAL_MEMBERS, max_neurons)
 
 

@@ -17,8 +17,10 @@ from elmband.calibrate import Calibration, RowScores
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _LEVEL = 0.9
-# Targets take few values where there are fewer for each row.
+# Targets take few values where there are fewer for each row, and fewer than so many: bounds between
+# more of them hardly jump.
 _VALUES_PER_ROW = 0.1
+_FEW_VALUES = 64
 # Signs look skewed where their sum is so many standard deviations off: of all rows, of those past
 # the bounds, and along the column that does so most, past the largest of that many by chance.
 _SUSPICIOUS = 1.5
@@ -36,7 +38,7 @@ def takes_few_values(Y: Floats) -> bool:
     Bounds of such targets jump, so that intervals that are narrower by little miss far more: 83 %
     of 90 were covered by separate tails learned from 400 Poisson counts, 89 % by tails alike.
     """
-    return any(len(np.unique(y)) < _VALUES_PER_ROW * len(y) for y in Y.T)
+    return any(len(np.unique(y)) < min(_VALUES_PER_ROW * len(y), _FEW_VALUES) for y in Y.T)
 
 
 def look_skewed(rows: RowScores, columns: Floats) -> bool:

@@ -20,6 +20,7 @@ from elmband.cli._learn import (
     positive_class,
     promised,
 )
+from elmband.cli._local import LocalLayers, local_line, read_local
 from elmband.cli._model import check_width, opened
 from elmband.cli._options import (
     AsJson,
@@ -119,6 +120,7 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    local_layers: LocalLayers = None,
     published: Annotated[
         bool, typer.Option("--published", help="The published algorithm, with one hidden layer.")
     ] = False,
@@ -175,7 +177,7 @@ def fit(
     check_checkpoint(checkpoint, output)
     data = seen_from(data, scheduler)
     count = _neurons(neurons)
-    learning = _learning(learning_rounds, max_neurons)
+    learning = _learning(learning_rounds, max_neurons) | read_local(local_layers)
     if learning and (published or count != "auto"):
         raise ValueError(
             f"{option(next(iter(learning)))} needs --neurons auto, and no --published."
@@ -227,6 +229,9 @@ def fit(
     if isinstance(model, ELMIntervalRegressor):
         facts |= target_facts(model)
         words += target_lines(model, on_one_line(target))
+    if model.local_layers_:
+        facts["local_layers"] = [layer._asdict() for layer in model.local_layers_]
+        words.append(f"L{local_line(model)[1:]}.")
     tell(facts, "\n".join(words), as_json=as_json, outputs=(output,))
 
 

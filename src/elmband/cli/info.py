@@ -5,6 +5,7 @@ from typing import Any
 
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
+from elmband.cli._local import local_line
 from elmband.cli._options import AsJson, Model, counted, tell
 from elmband.cli._target import target_facts
 from elmband.printable import on_one_line
@@ -53,6 +54,8 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
     relevance = getattr(model, "column_relevance_", None)
     if relevance is not None:
         facts["relevance"] = relevance.to_dict()
+    if model.local_layers_:
+        facts["local_layers"] = [layer._asdict() for layer in model.local_layers_]
     if model._n_groups is not None:  # noqa: SLF001
         facts["groups"] = model._n_groups  # noqa: SLF001
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
@@ -71,11 +74,7 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["features"] = _names(facts)
     if "classes" in facts:
         lines["classes"] = _shortened(facts["classes"])
-    if "relevance" in facts:
-        mean, noise = (facts["relevance"][name] for name in ("mean", "noise"))
-        lines["depends on"] = _shares(mean)
-        if noise is not None and model.column_relevance_.noise_varies:
-            lines["noise"] = f"depends on {_shares(noise)}"
+    lines |= _dependence(model, facts)
     if "groups" in facts:
         lines["groups"] = (
             f"{facts['groups']:,}, each left out as a whole: what is said of errors is for rows of "
@@ -93,6 +92,19 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
     width = max(map(len, lines))
     text = "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items() if value)
     return text if model.encoder_ is None else f"{text}\n\n{model.encoder_.summary()}"
+
+
+def _dependence(model: Any, facts: dict[str, Any]) -> dict[str, str]:
+    """Return the lines that say what answers depend on."""
+    lines = {}
+    if "relevance" in facts:
+        mean, noise = (facts["relevance"][name] for name in ("mean", "noise"))
+        lines["depends on"] = _shares(mean)
+        if noise is not None and model.column_relevance_.noise_varies:
+            lines["noise"] = f"depends on {_shares(noise)}"
+    if "local_layers" in facts:
+        lines["local"] = local_line(model)
+    return lines
 
 
 def _shares(shares: dict[str, float]) -> str:

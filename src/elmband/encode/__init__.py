@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from elmband.encode.calendar import calendar
 from elmband.encode.encoder import TableEncoder
 from elmband.encode.state import (
     DroppedColumn,
@@ -12,7 +13,15 @@ from elmband.encode.state import (
 )
 from elmband.encode.target import TargetLevels
 
-__all__ = ["ENCODER_KINDS", "EncoderState", "TableEncoder"]
+__all__ = [
+    "ENCODER_KINDS",
+    "EncoderState",
+    "LevelsColumn",
+    "NumberColumn",
+    "TableEncoder",
+    "TimeColumn",
+    "calendar",
+]
 
 ENCODER_KINDS: tuple[type[Any], ...] = (
     DroppedColumn,

@@ -28,6 +28,7 @@ from elmband.estimators._validate import (
 from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.kept import keeping
 from elmband.left_out import LeftOut
+from elmband.local_fit import LocalColumns
 from elmband.mean import MeanModel, SelectionMethod, draw_hidden
 from elmband.mean_stack import MeanStack
 from elmband.neurons import Kind, NeuronCounts
@@ -86,6 +87,7 @@ class IntervalModel(IntervalParts):
         n_estimators: int | None = None,
         learning_rounds: Rounds = "auto",
         max_neurons: int = MAX_NEURONS,
+        local_layers: LocalColumns = "auto",
         selection: SelectionMethod | None = None,
         target_transform: TransformChoice = "auto",
         target_range: RangeChoice = "auto",
@@ -105,6 +107,7 @@ class IntervalModel(IntervalParts):
             n_estimators=n_estimators,
             learning_rounds=learning_rounds,
             max_neurons=max_neurons,
+            local_layers=local_layers,
             selection=selection,
             target_transform=target_transform,
             target_range=target_range,
@@ -232,12 +235,12 @@ class IntervalModel(IntervalParts):
         )
 
         def fit(rows: Rows, labels: Any, *, blind: bool = False) -> FittedRows:
-            pool, stack, rounds = self._fit_stack(rows, labels, specs, rule, blind=blind)
+            pool, stack, rounds, local = self._fit_stack(rows, labels, specs, rule, blind=blind)
             noise = settings.in_mean_weights(pool.weight)
             if blind:
                 spec = noise.spec or smooth
                 noise = noise._replace(symmetric=True, spec=spec, mean_rule=None)
-            return FittedRows(pool, fit_predictive(pool, stack, noise), rounds)
+            return FittedRows(pool, fit_predictive(pool, stack, noise, local), rounds)
 
         pool, fitted, chosen = fit_best_transform(self, rows, labels, fit)
         self._set_stack(fitted.predictive.stack)

@@ -27,6 +27,7 @@ from elmband.estimators._clusters import (
     lazy_result,
     spread,
 )
+from elmband.estimators._local import LocalSummary, local_summaries
 from elmband.estimators._noting import NotingModel
 from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import (
@@ -43,6 +44,8 @@ from elmband.estimators._updates import Grown
 from elmband.estimators._validate import (
     check_alpha,
     check_choice,
+    check_local_layers,
+    check_locality,
     check_max_neurons,
     check_members,
     check_precision,
@@ -53,9 +56,18 @@ from elmband.estimators._validate import (
 from elmband.hidden import LayerSpec
 from elmband.kept import keeping
 from elmband.left_out import LeftOut
+from elmband.local_fit import (
+    LocalColumns,
+    LocalFit,
+    LocalSettings,
+    fit_local,
+    known_columns,
+    on_device,
+)
 from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
 from elmband.mean_stack import MeanStack
 from elmband.neurons import Kind, NeuronCounts
+from elmband.noise.output import NoiseModels
 from elmband.output_layer import AlphaRule, in_mean_weights
 from elmband.pool import Pool, weighty_rows
 from elmband.predictive import stack_left_out
@@ -89,11 +101,12 @@ _OF_ONE_LAYER = (
 
 
 class FittedStack(NamedTuple):
-    """A stack, the rows that it was judged on, and how often its neurons might learn."""
+    """A stack, the rows that it was judged on, how often its neurons might learn, local layers."""
 
     pool: Pool
     stack: Stack
     rounds: ChosenRounds
+    local: LocalFit | None
 
 
 class PointModel(NotingModel):
@@ -116,6 +129,7 @@ class PointModel(NotingModel):
         n_estimators: int | None = None,
         learning_rounds: Rounds = "auto",
         max_neurons: int = MAX_NEURONS,
+        local_layers: LocalColumns = "auto",
         selection: SelectionMethod | None = None,
         target_transform: TransformChoice = "auto",
         target_range: RangeChoice = "auto",
@@ -134,6 +148,7 @@ class PointModel(NotingModel):
         self.n_estimators = n_estimators
         self.learning_rounds = learning_rounds
         self.max_neurons = max_neurons
+        self.local_layers = local_layers
         self.selection = selection
         # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
         self.target_transform = target_transform
@@ -186,13 +201,17 @@ class PointModel(NotingModel):
         elif self.selection is not None:
             raise ValueError("selection is for a single layer without groups or n_estimators.")
         else:
-            pool, stack, chosen = self._fit_stack(rows, labels, specs, rule)
+            pool, stack, chosen, local = self._fit_stack(rows, labels, specs, rule)
             members = tuple(fitted.member for fitted in stack.fitted)
             found = MeanStack(members, stack.weights)
+            if local is not None:
+                found = replace(found, local=on_device(local.layers, stack.weights))
             self._set_stack(found)
             self._note_stack(pool, found, None)
             self._learn(
-                chosen.left_out if chosen.has_held_out else lambda: stack_left_out(pool, stack)
+                chosen.left_out
+                if chosen.has_held_out
+                else lambda: stack_left_out(pool, stack, local)
             )
 
     def _learn(self, left_out: Callable[[], LeftOut]) -> None:
@@ -251,6 +270,9 @@ class PointModel(NotingModel):
         count = check_members(self.n_estimators)
         if self.selection is not None:
             check_choice(self.selection, SELECTION_METHODS, "selection")
+        chosen = self.n_neurons == "auto" and self.selection is None
+        if isinstance(self.local_layers, list | tuple) and not chosen:
+            check_locality(single=True, groups=False, outputs=1)
         if isinstance(self.n_neurons, str) and self.n_neurons == "auto":
             single = self._layer_spec(SINGLE_LAYER_NEURONS)
             return None if self.selection is None else [single]
@@ -328,7 +350,34 @@ class PointModel(NotingModel):
         stack = fit_stack(
             pool, specs, rule, self.n_estimators, chosen.rounds, most, found=chosen.stack
         )
-        return FittedStack(pool, stack, chosen)
+        settings = self._local_settings(specs, groups=labels is not None, pool=pool)
+        local = None if blind else fit_local(pool, stack, settings)
+        return FittedStack(pool, stack, chosen, local)
+
+    def _local_settings(
+        self, specs: list[LayerSpec] | None, *, groups: bool, pool: Pool
+    ) -> LocalSettings:
+        """Return which columns may have local layers; refuse those that cannot be."""
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(map(str, names))
+        d, table = int(pool.rows.like.shape[1]), self._encoder_state
+        columns = check_local_layers(self.local_layers, known_columns(table, names, d))
+        if isinstance(columns, tuple):
+            outputs = int(self._targets.mean.shape[0])
+            check_locality(single=specs is not None, groups=groups, outputs=outputs)
+        return LocalSettings(None if specs is not None else columns, table, names)
+
+    @property
+    def local_layers_(self) -> tuple[LocalSummary, ...]:
+        """The columns whose levels have output layers of their own, in the order of the layers."""
+        if not hasattr(self, "_targets"):
+            raise AttributeError("local_layers_ exists once the model is fitted.")
+        return local_summaries(self._stack, self._predictive_noise())
+
+    def _predictive_noise(self) -> tuple[NoiseModels, ...]:
+        """Return the noise models, none where there is only a mean."""
+        predictive = getattr(self, "_predictive", None)
+        return () if predictive is None else predictive.noise
 
     @property
     def member_weights_(self) -> Array:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
 from elmband.device import check_finite, is_gpu_array
+from elmband.local_fit import LocalColumns
 from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
 from elmband.search import Rounds
@@ -143,6 +144,36 @@ def check_max_neurons(max_neurons: Any) -> int:
     if whole and max_neurons >= 1:
         return int(max_neurons)
     raise ValueError(f"max_neurons must be a whole number from 1 on; got {max_neurons!r}.")
+
+
+def check_local_layers(columns: Any, known: Sequence[str]) -> LocalColumns:
+    """Return the parameter `local_layers`: "auto", None, or names of known columns."""
+    if columns is None or columns is False:
+        return None
+    if isinstance(columns, str) and columns == "auto":
+        return "auto"
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"local_layers must be 'auto', None or a list of names of columns; got {columns!r}."
+        )
+    for name in names:
+        if name not in known:
+            some = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
+            raise ValueError(f"local_layers names {name!r}, which is no column; there are {some}.")
+    return tuple(names)
+
+
+def check_locality(*, single: bool, groups: bool, outputs: int) -> None:
+    """Refuse local layers that were asked for where there can be none."""
+    if single:
+        raise ValueError("local_layers needs n_neurons='auto'; layers asked for stay as they are.")
+    if groups:
+        raise ValueError(
+            "local_layers cannot be named beside groups: a level is not left out with its group."
+        )
+    if outputs > 1:
+        raise ValueError(f"local_layers is for one output; y has {outputs}. Fit a model for each.")
 
 
 def check_members(n_estimators: Any) -> int | None:

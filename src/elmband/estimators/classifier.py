@@ -17,6 +17,7 @@ from elmband.estimators._elsewhere import written_elsewhere
 from elmband.estimators._updates import Grown, in_own_mean_weights
 from elmband.estimators._validate import check_alpha
 from elmband.left_out import LeftOut
+from elmband.local_fit import LocalColumns
 from elmband.mean import MeanModel, SelectionMethod
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
@@ -35,7 +36,7 @@ class ELMClassifier(ClassifierMixin, CodedModel):
     Parameters
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, \
-learning_rounds, max_neurons, selection, \
+learning_rounds, max_neurons, local_layers, selection, \
 precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`.
     class_weight : dict, "balanced" or None, default=None
@@ -82,6 +83,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_
         n_estimators: int | None = None,
         learning_rounds: Rounds = "auto",
         max_neurons: int = MAX_NEURONS,
+        local_layers: LocalColumns = "auto",
         selection: SelectionMethod | None = None,
         precision: Precision = "auto",
         chunk_size: int | None = None,
@@ -99,6 +101,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_
             n_estimators=n_estimators,
             learning_rounds=learning_rounds,
             max_neurons=max_neurons,
+            local_layers=local_layers,
             selection=selection,
             precision=precision,
             chunk_size=chunk_size,

@@ -26,7 +26,7 @@ class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, SpreadIntervals, In
     Parameters
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, n_estimators, \
-learning_rounds, max_neurons, selection, \
+learning_rounds, max_neurons, local_layers, selection, \
 target_range, precision, chunk_size, device, random_state, verbose
         As for `ELMRegressor`. With ``noise="squared"``, "auto" means 200 neurons in one layer, and
         no range is looked for.
@@ -68,8 +68,8 @@ target_range, precision, chunk_size, device, random_state, verbose
     ----------
     feature_relevance_, column_relevance_, relevant_directions_
         As for `ELMRegressor`, of the mean and, with ``noise="log"``, of the noise apart.
-    members_, member_weights_, target_transform_, target_range_, training_histograms_, \
-n_features_in_, feature_names_in_
+    members_, member_weights_, local_layers_, target_transform_, target_range_, \
+training_histograms_, n_features_in_, feature_names_in_
         As for `ELMRegressor`.
     hidden_, coef_, alpha_ : published model
         As for a single layer of `ELMRegressor`.

@@ -7,6 +7,7 @@ from elmband.classes import ClassWeight
 from elmband.confidence import Rule
 from elmband.estimators._spreading import SpreadDecisions
 from elmband.estimators.classifier import ELMClassifier
+from elmband.local_fit import LocalColumns
 from elmband.neurons import Kind, NeuronCounts
 from elmband.output_layer import AlphaRule
 from elmband.progress import Verbose
@@ -33,8 +34,8 @@ class ELMSelectiveClassifier(SpreadDecisions):
     Parameters
     ----------
     n_neurons, activation, bias, density, weight_scale, alpha, noise, noise_neurons, noise_alpha, \
-mode, n_estimators, learning_rounds, max_neurons, precision, chunk_size, device, random_state, \
-verbose
+mode, n_estimators, learning_rounds, max_neurons, local_layers, precision, chunk_size, device, \
+random_state, verbose
         As for `ELMIntervalRegressor`.
     coverage, max_error, max_fpr, min_precision : float, default=None
         What is asked for, one of them at most; see `choose` to change it after `fit`.
@@ -102,6 +103,7 @@ verbose
         n_estimators: int | None = None,
         learning_rounds: Rounds = "auto",
         max_neurons: int = MAX_NEURONS,
+        local_layers: LocalColumns = "auto",
         precision: Precision = "auto",
         chunk_size: int | None = None,
         device: str | None = None,
@@ -124,6 +126,7 @@ verbose
             n_estimators=n_estimators,
             learning_rounds=learning_rounds,
             max_neurons=max_neurons,
+            local_layers=local_layers,
             precision=precision,
             chunk_size=chunk_size,
             device=device,

@@ -53,6 +53,10 @@ class NoiseVariance(NamedTuple):
         """Limit the uncertainty: where the model knows nothing, e^(v/2) would run away."""
         return cls(log, namespace(log).clip(uncertainty, max=_MOST_UNCERTAINTY))
 
+    def times(self, log_factor: Array | None) -> Self:
+        """Return the same with variances e^f times as large."""
+        return self if log_factor is None else type(self)(self.log + log_factor, self.uncertainty)
+
     @property
     def noise(self) -> Array:
         """The noise variance e^η."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.hidden import FeatureMap, LayerSpec
+from elmband.local_layers import LocalNoise
 from elmband.member import Judged
 from elmband.moments import Chunk
 from elmband.noise.layers import NoiseData, chosen_spec
@@ -30,12 +31,16 @@ class Side(NamedTuple):
 
 
 class NoiseModels(NamedTuple):
-    """Noise models of one output, those of the tails equal to the first where it is symmetric."""
+    """Noise models of one output, those of the tails equal to the first where it is symmetric.
+
+    Deviations are multiplied by what `local` layers say.
+    """
 
     both: LogNoise
     above: LogNoise
     below: LogNoise
     orientation: float
+    local: LocalNoise | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from elmband._arrays import Array, to_numpy
 Attribute: TypeAlias = int | str | np.dtype[Any] | tuple[int, ...] | tuple[str, ...]
 
 DOUBLE = np.dtype(np.float64)
+SINGLE = np.dtype(np.float32)
 WHOLE = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
 

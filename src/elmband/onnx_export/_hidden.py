@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap
+from elmband.hidden import FeatureMap, HiddenLayer
 from elmband.neurons import Neurons
 from elmband.onnx_export._graph import Tensor, joined
 from elmband.onnx_export._views import viewed
@@ -19,7 +19,12 @@ def hidden_outputs(X: Tensor, features: FeatureMap) -> Tensor:
     Z = (X.to(to_numpy(inputs.mean).dtype) - inputs.mean) / inputs.scale
     if features.view is not None:
         Z = viewed(Z, features.view)
-    return joined([_neurons(Z, block) for block in features.hidden.blocks])
+    return layer_outputs(Z, features.hidden)
+
+
+def layer_outputs(Z: Tensor, hidden: HiddenLayer) -> Tensor:
+    """Return H (n, L) of what neurons see of rows."""
+    return joined([_neurons(Z, block) for block in hidden.blocks])
 
 
 def _neurons(Z: Tensor, block: Neurons) -> Tensor:

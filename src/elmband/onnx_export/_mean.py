@@ -8,6 +8,7 @@ from elmband.member import Member
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._graph import DOUBLE, Tensor, joined
 from elmband.onnx_export._hidden import hidden_outputs
+from elmband.onnx_export._local import local_mean, local_variance
 from elmband.onnx_export._quadratic import quadratic
 
 
@@ -35,10 +36,17 @@ def _stack_mean(X: Tensor, stack: MeanStack) -> Tensor:
         part = mean.to(DOUBLE) * weights[None, :]
         total = part if total is None else total + part
     assert total is not None
-    return total
+    return total if stack.local is None else total + local_mean(X, stack.local)
 
 
-def mean_deviation(X: Tensor, stack: MeanStack) -> Tensor:
+def mean_variance(X: Tensor, stack: MeanStack) -> Tensor:
+    """Return the variance of the mean, (n, m): that of members, and of local layers."""
+    std = _mean_deviation(X, stack)
+    variance = std * std
+    return variance if stack.local is None else variance + local_variance(X, stack.local)
+
+
+def _mean_deviation(X: Tensor, stack: MeanStack) -> Tensor:
     """Return the weighted sum of the standard deviations of members, (n, m)."""
     weights = to_numpy(stack.weights)
     columns = []

@@ -3,13 +3,15 @@
 from typing import NamedTuple
 
 from elmband._arrays import to_numpy
+from elmband.local_layers import LocalNoise
 from elmband.noise.log import _MOST_UNCERTAINTY, LogNoise
 from elmband.noise.squared import SquaredNoise
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._functions import expm1, positive
 from elmband.onnx_export._graph import DOUBLE, Tensor, joined
 from elmband.onnx_export._hidden import hidden_outputs
-from elmband.onnx_export._mean import mean_deviation
+from elmband.onnx_export._local import local_factor
+from elmband.onnx_export._mean import mean_variance
 from elmband.onnx_export._quadratic import low_rank_form, quadratic, quadratic_form
 
 
@@ -57,8 +59,7 @@ def variance_totals(X: Tensor, mean: Tensor, fitted: Fitted) -> Totals:
 def _of_mean(X: Tensor, fitted: Fitted) -> Tensor:
     """Return the variance of the mean of a stack, with what new levels add."""
     assert fitted.stack is not None
-    std = mean_deviation(X, fitted.stack)
-    variance, new = std * std, fitted.new_levels
+    variance, new = mean_variance(X, fitted.stack), fitted.new_levels
     if new is None:
         return variance
     marks = X.to(DOUBLE).apply("Max", -2.0).apply("Min", 2.0)
@@ -91,29 +92,34 @@ def _squared_total(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Tensor:
 
 
 class _LogModel(NamedTuple):
-    """A log-variance, and the sign of the mean beside its inputs."""
+    """A log-variance, the sign of the mean beside its inputs, and local layers."""
 
     model: LogNoise
     orientation: float
+    local: LocalNoise | None
 
 
 def _log_models(fitted: Fitted, tail: str) -> list[_LogModel]:
     """Return the models of all outputs, of both tails together or of one of them."""
     assert fitted.predictive is not None
     return [
-        _LogModel(getattr(models, tail), models.orientation) for models in fitted.predictive.noise
+        _LogModel(getattr(models, tail), models.orientation, models.local)
+        for models in fitted.predictive.noise
     ]
 
 
 def _log_variances(X: Tensor, mean: Tensor, models: list[_LogModel]) -> list[tuple[Tensor, Tensor]]:
     """Return e^η and e^η (e^(v/2) - 1) of every output, each (n, 1)."""
     found = []
-    for column, (model, orientation) in zip(mean.split(len(models)), models, strict=True):
+    for column, (model, orientation, local) in zip(mean.split(len(models)), models, strict=True):
         beside = joined([X.to(DOUBLE), column * orientation])
         H = hidden_outputs(beside, model.features) - model.centre
         log = H @ to_numpy(model.coef)[:, None] + model.level
         low, high = model.range
         noise = log.apply("Max", low).apply("Min", high).apply("Exp")
+        if local is not None:
+            factor = local_factor(X, local)
+            noise = noise * (factor * factor)
         uncertainty = quadratic_form(H, model.covariance).apply("Min", _MOST_UNCERTAINTY)
         found.append((noise, noise * expm1(uncertainty * 0.5)))
     return found

@@ -1,0 +1,38 @@
+"""What ``elmband`` is told, and tells, of columns whose levels have output layers of their own."""
+
+from typing import Annotated, Any
+
+import typer
+
+from elmband.printable import on_one_line
+
+LocalLayers = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='Column whose levels may have output layers of their own; may be repeated. "auto" '
+        'tries all columns from 10,000 rows on, "none" tries none. With --neurons auto.',
+        metavar="COLUMN",
+        show_default="auto",
+    ),
+]
+
+
+def read_local(columns: list[str] | None) -> dict[str, Any]:
+    """Return which columns may have local layers, where it is not the default."""
+    if columns is None or columns == ["auto"]:
+        return {}
+    return {"local_layers": None if columns == ["none"] else tuple(columns)}
+
+
+def local_line(model: Any) -> str:
+    """Say which columns have local layers, and what they gained."""
+    parts = []
+    for part, what in (("mean", "errors"), ("noise", "the size of errors")):
+        named = [
+            f"{on_one_line(layer.column)} ({layer.levels:,} {layer.kind}, {100 * layer.gain:.1f} %)"
+            for layer in model.local_layers_
+            if layer.part == part
+        ]
+        if named:
+            parts.append(f"{what} by {', then '.join(named)}")
+    return f"layers of their own for every level lower {'; '.join(parts)}"

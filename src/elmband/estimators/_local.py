@@ -1,0 +1,36 @@
+"""What people are told about local layers: which columns have them, and what they gained."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from elmband.mean_stack import MeanStack
+from elmband.noise.output import NoiseModels
+
+
+class LocalSummary(NamedTuple):
+    """Output layers of their own for every level of a column.
+
+    `part` is the mean or the noise, `kind` what levels are (levels of text, values, quantiles,
+    days, weeks or months), and `gain` the share by which the stage lowered the error of rows left
+    out, or, of noise, their deviance.
+    """
+
+    column: str
+    part: str
+    kind: str
+    levels: int
+    gain: float
+
+
+def local_summaries(
+    stack: MeanStack | None, noise: Sequence[NoiseModels]
+) -> tuple[LocalSummary, ...]:
+    """Return what local layers a model has, those of the mean first."""
+    parts = [("mean", None if stack is None else stack.local)]
+    parts += [("noise", None if one.local is None else one.local.layers) for one in noise]
+    return tuple(
+        LocalSummary(stage.column, part, stage.kind, stage.levels.n_levels, stage.gain)
+        for part, layers in parts
+        if layers is not None
+        for stage in layers.stages
+    )

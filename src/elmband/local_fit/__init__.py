@@ -1,0 +1,17 @@
+"""Local layers fitted: output layers of their own for every level of a column."""
+
+from elmband.local_fit.choose import LEAST_ROWS, LocalFit, LocalSettings, fit_local, on_device
+from elmband.local_fit.columns import LocalColumns, known_columns
+from elmband.local_fit.noise import KnownNoise, fit_local_noise
+
+__all__ = [
+    "LEAST_ROWS",
+    "KnownNoise",
+    "LocalColumns",
+    "LocalFit",
+    "LocalSettings",
+    "fit_local",
+    "fit_local_noise",
+    "known_columns",
+    "on_device",
+]

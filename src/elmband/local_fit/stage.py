@@ -1,0 +1,229 @@
+"""One stage: a ridge output layer for every level of a column, fitted to targets.
+
+With K = Σ s zᵀz, b = Σ s zᵀt and Σ s t² over the rows of a level, and K = V diag(λ) Vᵀ, the layer
+is β = V (λ + γ)⁻¹ Vᵀ b, its degrees of freedom are Σ λ / (λ + γ), and generalised cross-validation
+(GCV) gives the error of rows left out for every γ at no cost. A level weighs strengths by its own
+rows and by what is best for all levels, which counts as much as a few hundred rows: levels with
+few rows shrink as others do, and at the largest γ nothing is left but the stack.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from elmband import engine
+from elmband.local_fit.sample import InputLayout, LocalRows, Places, Singles
+from elmband.local_layers import SharedNeurons
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+# Strengths to choose from, times the mean square of a shared output.
+_STRENGTHS = np.geomspace(0.3, 1e7, 16)
+# A level with fewer rows has no layer of its own.
+_LEAST_ROWS = 20
+# Levels that tell what is best for all, and how many rows that counts as much as.
+_PROBES = 32
+_PRIOR_ROWS = 200.0
+# Rows whose hidden outputs are held at once.
+_ROWS_AT_ONCE = 8192
+_BLOCKS_KEPT = 2
+# A fit that leaves over less than this share is exact but for rounding.
+_LEAST_REST = 1e-9
+# Least that a row leaves over of itself.
+_LEAST_FREE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class StageFit:
+    """Layers of all levels; the last row of each array is for rows of no level.
+
+    `unit` are the variances s_g² of what is left over, `left_out` what rows have left over when
+    they are left out, and `error` and `before` are mean squares of that and of the targets.
+    """
+
+    coef: Singles
+    variance: Singles
+    unit: Floats
+    left_out: Floats
+    error: float
+    before: float
+
+    @property
+    def gain(self) -> float:
+        """The share by which errors of rows left out fell."""
+        return 1 - (self.error / self.before) ** 0.5 if self.before > 0 else 0.0
+
+
+class _Sums(NamedTuple):
+    """Sums over the rows of a level."""
+
+    K: Floats
+    b: Floats
+    squares: float
+    n: float
+
+
+class _Solved(NamedTuple):
+    """A level in the eigenbasis of K, with its GCV for every strength."""
+
+    values: Floats
+    vectors: Floats
+    turned: Floats
+    gcv: Floats
+    sums: _Sums
+
+
+class LocalInputs(NamedTuple):
+    """The neurons that layers share, and how rows are held."""
+
+    shared: SharedNeurons
+    layout: InputLayout
+
+    def outputs(self, rows: LocalRows, index: Any, width: int) -> Singles:
+        """Return the first shared outputs of rows, with a column of ones before them."""
+        Z = self.layout.standardised(rows.numbers[index], rows.marks[index])
+        z: Singles = self.shared.outputs(Z, width)
+        return z
+
+
+def fit_stage(
+    rows: LocalRows,
+    inputs: LocalInputs,
+    places: Places,
+    n_levels: int,
+    target: Floats,
+    width: int,
+) -> StageFit:
+    """Fit targets (n,) by the levels that rows have, on the first `width` shared outputs."""
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places[order], np.arange(n_levels + 1))
+    index = [order[start:stop] for start, stop in pairwise(ends)]
+    outputs = partial(inputs.outputs, rows, width=width)
+    strengths = _strengths(rows, outputs)
+    wanted = [g for g, i in enumerate(index) if len(i) >= _LEAST_ROWS]
+    pooled = _pooled(rows, outputs, [index[g] for g in wanted], target, strengths)
+    coef = np.zeros((n_levels + 1, width + 1), np.float32)
+    variance = np.zeros((n_levels + 1, width + 1), np.float32)
+    unit, left_out = np.ones(n_levels + 1), target.copy()
+    added = np.zeros(n_levels + 1)
+
+    def fit(g: int) -> None:
+        kept = _Kept(outputs)
+        solved = _solved(_sums(rows, kept, index[g], target), strengths)
+        if solved is None:
+            return
+        beta, v, unit[g], free = _chosen(solved, strengths, pooled)
+        coef[g], variance[g] = beta, v
+        for block in _blocks(index[g]):
+            u = kept(block) @ coef[g]
+            added[g] += rows.s[block] @ u.astype(np.float64) ** 2
+            left_out[block] = (target[block] - u) / free
+
+    with engine.calm(0):
+        engine.for_all(fit, wanted)
+    # A row of no level is as far off as levels are apart.
+    spread = added.sum() / max(sum(float(rows.s[i].sum()) for i in index), 1e-300)
+    small = np.setdiff1d(np.arange(n_levels + 1), wanted)
+    variance[small, 0] = spread
+    s = rows.s / rows.s.sum()
+    return StageFit(coef, variance, unit, left_out, float(s @ left_out**2), float(s @ target**2))
+
+
+class _Kept:
+    """Shared outputs of the first blocks of rows, to be had twice."""
+
+    def __init__(self, outputs: Callable[[Any], Singles]) -> None:
+        self._outputs = outputs
+        self._blocks: dict[int, Singles] = {}
+
+    def __call__(self, block: Any) -> Singles:
+        """Return the outputs of a block, which is told by its first row."""
+        first = int(block[0])
+        if first in self._blocks:
+            return self._blocks.pop(first)
+        found = self._outputs(block)
+        if len(self._blocks) < _BLOCKS_KEPT:
+            self._blocks[first] = found
+        return found
+
+
+def _strengths(rows: LocalRows, outputs: Callable[[Any], Singles]) -> Floats:
+    """Return strengths in units of the mean square of shared outputs."""
+    some = outputs(np.arange(0, rows.n, max(rows.n // 2000, 1)))[:, 1:]
+    found: Floats = _STRENGTHS * max(float(np.mean(some.astype(np.float64) ** 2)), 1e-12)
+    return found
+
+
+def _blocks(index: Any) -> list[Any]:
+    return np.array_split(index, max(-(-len(index) // _ROWS_AT_ONCE), 1))
+
+
+def _sums(rows: LocalRows, outputs: Callable[[Any], Singles], index: Any, target: Floats) -> _Sums:
+    K: Any = 0.0
+    b: Any = 0.0
+    for block in _blocks(index):
+        z, s = outputs(block), rows.s[block]
+        weighted = z * s[:, None].astype(np.float32)
+        K = K + (weighted.T @ z).astype(np.float64)
+        b = b + weighted.T.astype(np.float64) @ target[block]
+    s = rows.s[index]
+    return _Sums(K, b, float(s @ target[index] ** 2), float(s.sum()))
+
+
+def _solved(sums: _Sums, strengths: Floats) -> _Solved | None:
+    """Decompose the sums of a level; None where its targets are all zero."""
+    if not sums.squares > 0:
+        return None
+    values, vectors = np.linalg.eigh(sums.K)
+    values = np.clip(values, 0.0, None)
+    turned = vectors.T @ sums.b
+    d = 1 / (values[:, None] + strengths)
+    explained = 2 * (turned**2) @ d - (turned**2 * values) @ d**2
+    rest = np.maximum(sums.squares - explained, _LEAST_REST * sums.squares)
+    free = np.maximum(1 - values @ d / sums.n, _LEAST_FREE)
+    return _Solved(values, vectors, turned, rest / free**2, sums)
+
+
+def _pooled(
+    rows: LocalRows,
+    outputs: Callable[[Any], Singles],
+    index: list[Any],
+    target: Floats,
+    strengths: Floats,
+) -> Floats:
+    """Return GCV of some levels together, from the largest to the smallest, for every strength."""
+    by_size = sorted(range(len(index)), key=lambda g: (-len(index[g]), g))
+    probes = [by_size[k] for k in np.unique(np.linspace(0, len(by_size) - 1, _PROBES).astype(int))]
+    with engine.calm(0):
+        found = engine.for_all(
+            lambda g: _solved(_sums(rows, outputs, index[g], target), strengths), probes
+        )
+    curves = [one.gcv for one in found if one is not None]
+    return np.sum(curves, axis=0) if curves else np.ones(len(strengths))
+
+
+def _chosen(
+    solved: _Solved, strengths: Floats, pooled: Floats
+) -> tuple[Floats, Floats, float, float]:
+    """Return β, v, s² and 1 - Σ lev / n of a level, with the mean of 1 / (λ + γ) over strengths.
+
+    Each has a weight by its likelihood: a choice would jump where the best ones are nearly equal.
+    """
+    n = solved.sums.n
+    score = n * np.log(solved.gcv) + _PRIOR_ROWS * np.log(pooled)
+    weights = np.exp(-(score - score.min()) / 2)
+    d = 1 / (solved.values[:, None] + strengths) @ (weights / weights.sum())
+    degrees = float(solved.values @ d)
+    free = max(1 - degrees / n, _LEAST_FREE)
+    explained = solved.turned**2 @ (2 * d - solved.values * d**2)
+    rest = max(solved.sums.squares - float(explained), _LEAST_REST * solved.sums.squares)
+    unit = rest / (n * free)
+    diagonal = solved.vectors**2 @ d
+    # Off the diagonal some of it cancels: on average over the rows it shall be what it is.
+    factor = degrees / max(float(diagonal @ np.diag(solved.sums.K)), 1e-300)
+    beta = solved.vectors @ (solved.turned * d)
+    return beta, unit * min(factor, 1.0) * diagonal, unit, free
