@@ -23,6 +23,7 @@ def test_the_gallery_is_complete():
         "gpu",
         "groups",
         "intervals",
+        "local_layers",
         "off_distribution",
         "pixels",
         "promise",

@@ -98,6 +98,7 @@ def learned(model, y=Y):
     """Fit to heavy tails a model that has neurons of every kind that is learned."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("elmband.search.blind_specs", learned_specs)
+        patch.setattr("elmband.search._FINAL_MEMBERS", 5)
         patch.setattr("elmband.ensemble._LEAST_WEIGHT", 0.0)
         patch.setattr("elmband.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A)))
         model.set_params(n_neurons="auto", learning_rounds=0).fit(np.sinh(3 * X), y)
