@@ -137,12 +137,15 @@ def held_out_parts(pool: Pool) -> Parts:
     return parts
 
 
-def for_parts(function: Callable[[Any], R], parts: Parts) -> list[R]:
-    """Return what a function makes of every part, told by which rows are in it."""
+def for_parts(function: Callable[[Any], R], parts: Parts, *, all_first: bool = False) -> list[R]:
+    """Return what a function makes of every part, told by which rows are in it.
+
+    With `all_first` it is called with None before, for all rows.
+    """
     masks = [parts == k for k in range(int(parts.max()) + 1)]
     # These rows are in memory: there is nothing to be kept in a checkpoint, or worth a bar.
     with engine.running(engine.Job()), engine.calm(0):
-        return engine.for_all(function, masks)
+        return engine.for_all(function, [None, *masks] if all_first else masks)
 
 
 def without_part(

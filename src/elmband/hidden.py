@@ -173,13 +173,6 @@ class LayerSpec:
         return replace(self, counts=((kind, n_neurons),))
 
     @property
-    def family(self) -> tuple[Any, ...]:
-        """Kind and scale of the neurons, whatever their number and what they have learned."""
-        kinds = tuple(kind for kind, _ in self.counts)
-        drawn = self.placed, self.max_inputs, self.shape, self.relevance is not None
-        return kinds, self.weight_scale, self.view, *drawn
-
-    @property
     def n_centres(self) -> int:
         """How many training rows the neurons would like to be placed at."""
         return sum(c for kind, c in self.counts if self.placed or kind in SQUARED_DISTANCES)

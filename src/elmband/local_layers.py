@@ -97,6 +97,11 @@ class LocalStage:
             raise ValueError("there are not as many output layers as levels")
 
     @property
+    def n_layers(self) -> int:
+        """How many levels have an output layer: others have too few rows."""
+        return int(np.any(to_numpy(self.coef) != 0, axis=1).sum())
+
+    @property
     def width(self) -> int:
         """Number of shared outputs that it uses."""
         return int(self.coef.shape[1]) - 1
@@ -182,8 +187,3 @@ def bounded_factor(added: Array) -> Array:
     xp = namespace(added)
     factor: Any = xp.clip(1 + added, min=LEAST_FACTOR, max=MOST_FACTOR)
     return factor
-
-
-def as_float32(array: Any) -> Any:
-    """Return a NumPy array in float32."""
-    return np.asarray(array, np.float32)

@@ -19,7 +19,7 @@ from elmband.calibrate import OutputScores, RowScores, row_scores
 from elmband.ensemble import Stack
 from elmband.hidden import LayerSpec
 from elmband.left_out import LEAST_R2, LeftOut
-from elmband.local_fit import KnownNoise, LocalFit, fit_local_noise, on_device
+from elmband.local_fit import KnownNoise, LocalFit, fit_local_noise, noise_on_device, on_device
 from elmband.mean_stack import MeanStack
 from elmband.member import Judged
 from elmband.more_rows import KnownRows, with_more_rows
@@ -259,7 +259,7 @@ def _fit_to(
             above.model,
             below.model,
             output.orientation,
-            None if factors is None else factors.noise,
+            None if factors is None else noise_on_device(factors.noise, Y),
         )
         for (both, above, below), output in zip(noise.sides, outputs, strict=True)
     )

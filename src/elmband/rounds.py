@@ -5,12 +5,11 @@ afterwards. Of many rows none has a say in that; of few, errors of rows left out
 after a round or two. So parts of the rows are held out in turn, and the search runs without them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elmband import engine
 from elmband._arrays import double, to_numpy
 from elmband.cross_fit import (
     HeldOut,
@@ -62,46 +61,42 @@ class ChosenRounds(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """The stacks after each round of a search without some rows, and these rows' errors."""
+    """The stacks after each round of a search, without some rows and with these rows' errors."""
 
     stacks: tuple[Stack, ...]
-    held_out: HeldOut
-    squares: tuple[float, ...]
+    held_out: HeldOut | None = None
+    squares: tuple[float, ...] = ()
 
 
 def chosen_rounds(pool: Pool, rule: AlphaRule, rounds: Rounds) -> ChosenRounds:
-    """Return the number of rounds to learn in, by rows held out where they are few.
-
-    Families and scales that all rows have no use for are not tried again without some of them: it
-    is most of what a search costs, and a row has little say in it.
-    """
+    """Return the number of rounds to learn in, by rows held out where they are few."""
     if rounds != "auto" or closed_form(pool):
         return ChosenRounds(rounds)
     if len(np.unique(pool.order)) < _LEAST_ROWS:
         return ChosenRounds(0)
     parts = held_out_parts(pool)
-    with engine.running(engine.Job()), engine.calm(0):
-        everyone = _padded(search_rounds(pool, rule, _MOST_ROUNDS))
-    others = for_parts(lambda here: _search(pool, here, rule, everyone), parts)
+    # All rows beside the parts: it keeps threads busy, and no round is run twice.
+    everyone, *others = for_parts(lambda here: _search(pool, here, rule), parts, all_first=True)
     best = _best(np.sum([one.squares for one in others], axis=0))
     held_out = tuple(_finished(one, best, rule) for one in others)
-    return ChosenRounds(best, held_out, parts, everyone[best])
+    return ChosenRounds(best, held_out, parts, everyone.stacks[best])
 
 
 def _finished(one: _Search, rounds: int, rule: AlphaRule) -> HeldOut:
     """Return a search without some rows as the whole one ends: of many rows, trained on all."""
+    assert one.held_out is not None
     rule = in_mean_weights(rule, one.held_out.scaled.weight)
     stack = fit_stack(one.held_out.pool, None, rule, found=one.stacks[rounds])
     return one.held_out._replace(stack=stack)
 
 
-def _search(
-    pool: Pool, here: np.ndarray[Any, Any], rule: AlphaRule, among: Sequence[Stack]
-) -> _Search:
-    """Search without the rows that are `here`, for as many rounds as there may be."""
+def _search(pool: Pool, here: np.ndarray[Any, Any] | None, rule: AlphaRule) -> _Search:
+    """Search without the rows that are `here`, or with all, for as many rounds as there may be."""
+    if here is None:
+        return _Search(_padded(search_rounds(pool, rule, _MOST_ROUNDS)))
     held_out = without_part(pool, here)
     rule = in_mean_weights(rule, held_out.scaled.weight)
-    stacks = _padded(search_rounds(held_out.pool, rule, _MOST_ROUNDS, among))
+    stacks = _padded(search_rounds(held_out.pool, rule, _MOST_ROUNDS))
     return _Search(stacks, held_out, tuple(_squares(held_out, stack) for stack in stacks))
 
 

@@ -39,7 +39,7 @@ _LEAST_NEURONS = 10
 _MOST_ROUNDS = 7
 # A round that lowers left-out errors by less than this share is the last.
 _LEAST_GAIN = 0.025
-# Members that a round begins with, and those that stay; each has such a share of the weight.
+# Members that a round begins with, and those of a large fit; each has such a share of the weight.
 _MEMBERS = 4
 _FINAL_MEMBERS = 4
 _LEAST_SHARE = 0.05
@@ -90,7 +90,7 @@ def fit_stack(
         with engine.calm(0):
             *_, stack = search_rounds(pool, rule, rounds)
     if len(stack.index) == pool.n_distinct:
-        return _within(pool, stack, rule, most or _FINAL_MEMBERS, max_neurons)
+        return _within(pool, stack, rule, most or len(stack.specs), max_neurons)
     return _on_all_rows(pool, stack, rule, most or _FINAL_MEMBERS, max_neurons)
 
 
@@ -103,28 +103,20 @@ def pool_rows(n_rows: int) -> int:
     return max(_PLACED_ROWS, judged_rows(n_rows), _MOST_NEURONS, noise_rows)
 
 
-def search_rounds(
-    pool: Pool, rule: AlphaRule, rounds: Rounds = "auto", among: Sequence[Stack] = ()
-) -> Iterator[Stack]:
-    """Yield the stack of every round, the blind one first; none after one that gained nothing.
-
-    Families and scales are all there are, or those of another search: its stacks of the first two
-    rounds are `among`.
-    """
+def search_rounds(pool: Pool, rule: AlphaRule, rounds: Rounds = "auto") -> Iterator[Stack]:
+    """Yield the stack of every round, the blind one first; none after one that gained nothing."""
     rows, n_neurons = _FIRST
     sample = pool.judged(rows)
     if len(sample[1]) <= _FEW_ROWS:
         n_neurons = _FEW_ROWS_NEURONS
     blind = blind_specs(n_neurons, list(pool.views))
-    stack = stacked(pool, sample, _known(blind, among[:1]), rule, whole=True)
+    stack = stacked(pool, sample, blind, rule, whole=True)
     yield stack
     for number in range(_MOST_ROUNDS if rounds == "auto" else rounds):
         before = stack if number == 0 else _enlarged(pool, stack, rule)
         n_neurons = _FIRST[1] if number == 0 else _later_neurons(pool)
         n_neurons = _learned_neurons(len(before.index), n_neurons)
         fresh = _fresh_specs(pool, stack, n_neurons, first=number == 0)
-        if number == 0:
-            fresh = _known(fresh, among[1:2])
         if not fresh:
             return
         seeds = _SEEDS_PER_ROUND * (number + 1)
@@ -136,12 +128,6 @@ def search_rounds(
         yield stack
         if gain <= (_LEAST_GAIN if rounds == "auto" else 0.0):
             return
-
-
-def _known(specs: list[LayerSpec], among: Sequence[Stack]) -> list[LayerSpec]:
-    """Return the layers that are like a member of the given stacks, all where there is none."""
-    kinds = {spec.family for stack in among for spec in stack.specs}
-    return [spec for spec in specs if not among or spec.family in kinds]
 
 
 def _later_neurons(pool: Pool) -> int:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 
 from elmband import (
     ELMClassifier,
@@ -12,7 +13,7 @@ from elmband import (
     load,
     scan,
 )
-from rough import rough
+from rough import LEVELS, rough
 
 N = 10_500
 OPTIONS = {"random_state": 0, "learning_rounds": 0, "max_neurons": 600}
@@ -178,9 +179,58 @@ def test_weights_and_several_tails():
     assert 0.87 < np.mean((low <= TEST.y) & (high >= TEST.y)) < 0.93
 
 
+@pytest.mark.slow
+@pytest.mark.torch
+def test_tensors_give_the_same_layers(model):
+    torch = pytest.importorskip("torch")
+    with sklearn.config_context(array_api_dispatch=True):
+        X, y = torch.asarray(TRAIN.X), torch.asarray(TRAIN.y)
+        found = ELMIntervalRegressor(**OPTIONS).fit(X, y)
+        bounds = found.predict_interval(torch.asarray(TEST.X), confidence_level=0.9)
+    wanted = model.predict_interval(TEST.X, confidence_level=0.9)
+    assert [one[:4] for one in found.local_layers_] == [one[:4] for one in model.local_layers_]
+    np.testing.assert_allclose(bounds.numpy(), wanted, atol=0.05)
+
+
+@pytest.mark.slow
+def test_levels_of_next_to_no_weight_are_as_those_of_few_rows():
+    rows = rough(16_000, 0)
+    s = np.where(rows.X[:, 3] >= LEVELS // 2, 1e-3, 1.0)
+    model = ELMIntervalRegressor(**OPTIONS).fit(rows.X, rows.y, sample_weight=s)
+    assert model.local_layers_[0].levels == LEVELS // 2
+    low, high = model.predict_interval(TEST.X, confidence_level=0.9).T
+    heavy = TEST.X[:, 3] < LEVELS // 2
+    assert 0.87 < np.mean(((low <= TEST.y) & (high >= TEST.y))[heavy]) < 0.94
+    # As many as were 12 before.
+    assert np.median((high - low)[~heavy]) < 6
+
+
+def test_codes_between_known_ones_have_no_level():
+    model = ELMRegressor(**OPTIONS, local_layers=["x3"])
+    rows = rough(14_000, 2)
+    known = rows.X[:, 3] % 5 != 3
+    model.fit(rows.X[known], rows.y[known])
+    added, variances = model._stack.local.contributions(TEST.X)
+    new = TEST.X[:, 3] % 5 == 3
+    assert not added[:, new].any()
+    assert added[:, ~new].any(axis=1).all()
+    assert variances[0, new].min() > np.median(variances[0, ~new])
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [(TRAIN, "do not fall enough"), (rough(300, 0), "take 10,000 different rows")],
+    ids=["no gain", "few rows"],
+)
+def test_columns_asked_for_in_vain_are_told_of(rows, words):
+    with pytest.warns(UserWarning, match=f"No level of x1 has a layer of its own: .*{words}"):
+        ELMRegressor(**OPTIONS, local_layers=["x1"]).fit(rows.X, rows.y)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"local_layers": "x3"}, "must be 'auto', None or a list"),
         ({"local_layers": 3}, "must be 'auto', None or a list"),
         ({"local_layers": ["x9"]}, "no column; there are x0, x1, x2, x3"),
         ({"local_layers": ["x3"], "n_neurons": 10}, "needs n_neurons='auto'"),

@@ -188,5 +188,6 @@ def depends_on(content, model, *, noise):
         "sentence": shown["sentence"],
         "noise_sentence": shown["noise_sentence"],
         "n_columns": len(names),
+        "local": None,
         "rest": 0.0,
     }

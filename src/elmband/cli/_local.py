@@ -21,6 +21,11 @@ def read_local(columns: list[str] | None) -> dict[str, Any]:
     """Return which columns may have local layers, where it is not the default."""
     if columns is None or columns == ["auto"]:
         return {}
+    for word in ("auto", "none"):
+        if word in columns and len(columns) > 1:
+            raise typer.BadParameter(
+                f'--local-layers "{word}" stands alone, without other columns.'
+            )
     return {"local_layers": None if columns == ["none"] else tuple(columns)}
 
 

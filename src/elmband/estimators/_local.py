@@ -11,8 +11,8 @@ class LocalSummary(NamedTuple):
     """Output layers of their own for every level of a column.
 
     `part` is the mean or the noise, `kind` what levels are (levels of text, values, quantiles,
-    days, weeks or months), and `gain` the share by which the stage lowered the error of rows left
-    out, or, of noise, their deviance.
+    days, weeks or months), and `levels` how many of them have a layer. `gain` is the share by which
+    the stage lowered the error of rows left out, or, of noise, their deviance.
     """
 
     column: str
@@ -29,7 +29,7 @@ def local_summaries(
     parts = [("mean", None if stack is None else stack.local)]
     parts += [("noise", None if one.local is None else one.local.layers) for one in noise]
     return tuple(
-        LocalSummary(stage.column, part, stage.kind, stage.levels.n_levels, stage.gain)
+        LocalSummary(stage.column, part, stage.kind, stage.n_layers, stage.gain)
         for part, layers in parts
         if layers is not None
         for stage in layers.stages

@@ -52,6 +52,7 @@ from elmband.estimators._validate import (
     check_rounds,
     check_same_library,
     warn_constant,
+    warn_no_local_layers,
 )
 from elmband.hidden import LayerSpec
 from elmband.kept import keeping
@@ -352,6 +353,8 @@ class PointModel(NotingModel):
         )
         settings = self._local_settings(specs, groups=labels is not None, pool=pool)
         local = None if blind else fit_local(pool, stack, settings)
+        if not blind and local is None and isinstance(settings.columns, tuple):
+            warn_no_local_layers(settings.columns, pool.n_distinct)
         return FittedStack(pool, stack, chosen, local)
 
     def _local_settings(

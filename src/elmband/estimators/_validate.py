@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
 from elmband.device import check_finite, is_gpu_array
-from elmband.local_fit import LocalColumns
+from elmband.local_fit import LEAST_ROWS, LocalColumns
 from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
 from elmband.search import Rounds
@@ -152,7 +152,7 @@ def check_local_layers(columns: Any, known: Sequence[str]) -> LocalColumns:
         return None
     if isinstance(columns, str) and columns == "auto":
         return "auto"
-    names = [columns] if isinstance(columns, str) else columns
+    names = columns
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise ValueError(
             f"local_layers must be 'auto', None or a list of names of columns; got {columns!r}."
@@ -174,6 +174,18 @@ def check_locality(*, single: bool, groups: bool, outputs: int) -> None:
         )
     if outputs > 1:
         raise ValueError(f"local_layers is for one output; y has {outputs}. Fit a model for each.")
+
+
+def warn_no_local_layers(columns: Sequence[str], n: int) -> None:
+    """Say that columns that were asked for have no layers of their own, and why."""
+    why = "errors of rows left out do not fall enough by them"
+    if n < LEAST_ROWS:
+        why = f"they take {LEAST_ROWS:,} different rows, and there are {n:,}"
+    warnings.warn(
+        f"No level of {', '.join(columns)} has a layer of its own: {why}.",
+        UserWarning,
+        stacklevel=6,
+    )
 
 
 def check_members(n_estimators: Any) -> int | None:

@@ -2,7 +2,7 @@
 
 from elmband.local_fit.choose import LEAST_ROWS, LocalFit, LocalSettings, fit_local, on_device
 from elmband.local_fit.columns import LocalColumns, known_columns
-from elmband.local_fit.noise import KnownNoise, fit_local_noise
+from elmband.local_fit.noise import KnownNoise, fit_local_noise, noise_on_device
 
 __all__ = [
     "LEAST_ROWS",
@@ -13,5 +13,6 @@ __all__ = [
     "fit_local",
     "fit_local_noise",
     "known_columns",
+    "noise_on_device",
     "on_device",
 ]

@@ -52,13 +52,12 @@ class LocalSettings(NamedTuple):
 class LocalFit:
     """Local layers with the rows that they were fitted to, and what is left over of these.
 
-    `units` are the variances of what is left over, for every stage and level: a variance over them
-    is a leverage.
+    `fits` are what stages know of single rows, without these.
     """
 
     layers: LocalLayers
     inputs: LocalInputs
-    units: tuple[Floats, ...]
+    fits: tuple[StageFit, ...]
     rows: LocalRows
     left_out: Floats
     columns: tuple[Candidate, ...]
@@ -78,8 +77,21 @@ class LocalFit:
     def _stages(self, X: Floats) -> list[tuple[Floats, Floats, Floats]]:
         """Return what each stage adds to rows, its variance, and the leverage of the rows."""
         added, variances = self.layers.contributions(X)
-        stages = zip(self.layers.stages, self.units, added, variances, strict=True)
-        return [(u, v, v / unit[stage.levels.places(X)]) for stage, unit, u, v in stages]
+        stages = zip(self.layers.stages, self.fits, added, variances, strict=True)
+        return [
+            (u, v, stage_leverages(self.layers, X, one, stage, v)) for stage, one, u, v in stages
+        ]
+
+
+def stage_leverages(
+    layers: LocalLayers, X: Floats, fit: StageFit, stage: LocalStage, variance: Floats
+) -> Floats:
+    """Return the leverages of rows in the layer of their level."""
+    places = stage.levels.places(X).astype(np.int32)
+    z = layers.shared.outputs(layers.shared.standardised(X), stage.width)
+    found = fit.leverages(z, places)
+    # A variance over that of what is left over is a leverage too, nearly.
+    return variance / fit.unit[places] if found is None else found
 
 
 def fit_local(pool: Pool, stack: Stack, settings: LocalSettings) -> LocalFit | None:
@@ -179,20 +191,20 @@ def _fitted(
     rows: LocalRows, inputs: LocalInputs, found: Sequence[Candidate], order: Sequence[int]
 ) -> LocalFit | None:
     """Fit the stages to all rows; one that gains too little there is not kept."""
-    stages, units, columns, target = [], [], [], rows.target
+    stages, fits, columns, target = [], [], [], rows.target
     for c in order:
         one = _try(rows, inputs, found[c], c, target)
         if one.gain < _LEAST_GAIN:
             continue
         stages.append(local_stage(found[c], one, one.gain))
-        units.append(one.unit)
+        fits.append(replace(one, left_out=one.left_out[:0]))
         columns.append(found[c])
         target = one.left_out
     if not stages:
         return None
     layers = LocalLayers(inputs.shared, tuple(stages))
     kept = replace_levels(rows, found, columns)
-    return LocalFit(layers, inputs, tuple(units), kept, target, tuple(columns))
+    return LocalFit(layers, inputs, tuple(fits), kept, target, tuple(columns))
 
 
 def replace_levels(
@@ -227,9 +239,3 @@ def _helps(stack: Stack, local: LocalFit) -> bool:
 def on_device(layers: LocalLayers, like: Array) -> LocalLayers:
     """Return local layers where the other parts of a model are."""
     return layers if isinstance(like, np.ndarray) else layers.to(like)
-
-
-def without_rows(local: LocalFit) -> LocalFit:
-    """Return the same without the rows that it was fitted to."""
-    nothing = np.arange(0)
-    return replace(local, rows=local.rows.taken(nothing), left_out=local.left_out[nothing])

@@ -90,14 +90,29 @@ def _of_numbers(pool: Pool, name: str, j: int) -> Iterator[Candidate]:
     if len(values) < _LEAST_LEVELS:
         return
     if len(values) <= min(_VALUES, len(x) // _ROWS_PER_LEVEL):
-        edges = np.concatenate([values[:1], (values[1:] + values[:-1]) / 2, values[-1:]])
-        yield Candidate(name, "values", BinLevels(j, np.unique(edges)))
+        yield Candidate(name, "values", BinLevels(j, _around(values)))
         return
     least, most = _BINS
     count = min(max(pool.n_distinct // _ROWS_PER_BIN, least), most)
     edges = np.unique(np.quantile(x, np.linspace(0, 1, count + 1)))
     if len(edges) > _LEAST_LEVELS:
         yield Candidate(name, "quantiles", BinLevels(j, edges))
+
+
+def _around(values: Floats) -> Floats:
+    """Return edges of bins of one value each, and of empty ones where values are further apart.
+
+    A number between two values that are further apart than the nearest ones has no level.
+
+    >>> _around(np.array([1.0, 2.0, 4.0])).tolist()
+    [0.5, 1.5, 2.5, 3.5, 4.5]
+    """
+    half = np.diff(values).min() / 2
+    edges = np.concatenate([values - half, values + half])
+    # Neighbours share an edge but for rounding.
+    ordered = np.sort(edges)
+    found: Floats = ordered[np.diff(ordered, prepend=-np.inf) > half / 1000]
+    return found
 
 
 def _date_edges(low: float, high: float, unit: str) -> Floats:

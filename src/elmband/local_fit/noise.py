@@ -11,8 +11,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elmband._arrays import double, to_numpy
-from elmband.local_fit.choose import LocalFit, choose_columns, local_stage, stage_width
+from elmband._arrays import Array, double, to_numpy
+from elmband.local_fit.choose import (
+    LocalFit,
+    choose_columns,
+    local_stage,
+    stage_leverages,
+    stage_width,
+)
 from elmband.local_fit.stage import StageFit, fit_stage
 from elmband.local_layers import LocalLayers, LocalNoise, bounded_factor
 from elmband.more_rows import KnownRows
@@ -69,8 +75,9 @@ def fit_local_noise(local: LocalFit, known: KnownRows, deviation: Deviation) -> 
         if gain < _LEAST_GAIN:
             continue
         stage = local_stage(column, one, gain)
-        u, v = (a[0] for a in LocalLayers(local.layers.shared, (stage,)).contributions(X))
-        a = s * v / one.unit[stage.levels.places(X)]
+        layers = LocalLayers(local.layers.shared, (stage,))
+        u, v = (a[0] for a in layers.contributions(X))
+        a = s * stage_leverages(layers, X, one, stage, v)
         left_out = (u - a * (mine - 1)) / np.maximum(1 - a, _LEAST_FREE)
         step = bounded_factor(left_out)
         factor, mine = factor * step, mine / step
@@ -105,3 +112,8 @@ def _gain(ratio: Floats, one: StageFit, rows_of: Floats | None) -> float:
     factor = bounded_factor(ratio - 1 - one.left_out)
     fall = ratio - np.log(factor) - ratio / factor
     return float(np.average(fall, weights=rows_of))
+
+
+def noise_on_device(noise: LocalNoise, like: Array) -> LocalNoise:
+    """Return local layers of the noise where the other parts of a model are."""
+    return noise if isinstance(like, np.ndarray) else noise.to(like)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, double, namespace, to_numpy
+from elmband._arrays import double, namespace, to_numpy
 from elmband.ensemble import Stack
 from elmband.levels import Block, Levels, MarkLevels
 from elmband.local_layers import SharedNeurons
@@ -49,9 +49,9 @@ class InputLayout(NamedTuple):
         mark, no_mark = (((value - mean) / scale).astype(np.float32) for value in (1.0, 0.0))
         return cls(tuple(blocks), np.flatnonzero(others), mark, no_mark)
 
-    def packed(self, X: Array, Z: Singles) -> tuple[Singles, Marks]:
+    def packed(self, X: Floats, Z: Singles) -> tuple[Singles, Marks]:
         """Return the other inputs Z of rows, and the places of their marks, -1 for none."""
-        found = [to_numpy(MarkLevels(*block).places(X)) for block in self.blocks]
+        found = [MarkLevels(*block).places(X) for block in self.blocks]
         marks = np.full((len(Z), len(self.blocks)), -1, np.int16)
         for k, (start, stop) in enumerate(self.blocks):
             marks[:, k] = np.where(found[k] < stop - start, found[k], -1)
@@ -151,10 +151,11 @@ def _rows_of(
     left_over: Callable[[Chunk], tuple[Any, Any]],
 ) -> LocalRows:
     target, mean = left_over(chunk)
-    places = [to_numpy(one.places(chunk.X)).astype(np.int32) for one in levels]
-    Z = np.asarray(to_numpy(shared.standardised(chunk.X)), np.float32)
+    # Rows of every array library are held, and layers fitted, in NumPy.
+    X = to_numpy(chunk.X)
+    places = [one.places(X).astype(np.int32) for one in levels]
     return LocalRows(
-        *layout.packed(chunk.X, Z),
+        *layout.packed(X, shared.standardised(X)),
         s=to_numpy(row_weights(chunk)),
         keys=keys,
         levels=np.stack(places, axis=1),

@@ -23,7 +23,7 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # Strengths to choose from, times the mean square of a shared output.
 _STRENGTHS = np.geomspace(0.3, 1e7, 16)
-# A level with fewer rows has no layer of its own.
+# A level with fewer rows, or with weights of fewer, has no layer of its own.
 _LEAST_ROWS = 20
 # Levels that tell what is best for all, and how many rows that counts as much as.
 _PROBES = 32
@@ -33,6 +33,9 @@ _ROWS_AT_ONCE = 8192
 _BLOCKS_KEPT = 2
 # A fit that leaves over less than this share is exact but for rounding.
 _LEAST_REST = 1e-9
+# Layers up to so many shared outputs know the leverage of every row; of wider ones, which have many
+# rows, all rows of a level are given its mean.
+_NARROW = 64
 # Least that a row leaves over of itself.
 _LEAST_FREE = 0.2
 
@@ -42,7 +45,8 @@ class StageFit:
     """Layers of all levels; the last row of each array is for rows of no level.
 
     `unit` are the variances s_g² of what is left over, `left_out` what rows have left over when
-    they are left out, and `error` and `before` are mean squares of that and of the targets.
+    they are left out, and `error` and `before` are mean squares of that and of the targets. Narrow
+    layers have `roots` C_g with P_g = C_g C_gᵀ, for the leverages of single rows.
     """
 
     coef: Singles
@@ -51,6 +55,17 @@ class StageFit:
     left_out: Floats
     error: float
     before: float
+    roots: Singles | None = None
+
+    def leverages(self, z: Singles, places: Places) -> Floats | None:
+        """Return z P_g zᵀ of rows, None where mean leverages have to do."""
+        if self.roots is None:
+            return None
+        found = np.zeros(len(z))
+        for g in np.unique(places):
+            here = places == g
+            found[here] = _lengths(z[here] @ self.roots[g])
+        return found
 
     @property
     def gain(self) -> float:
@@ -104,33 +119,48 @@ def fit_stage(
     index = [order[start:stop] for start, stop in pairwise(ends)]
     outputs = partial(inputs.outputs, rows, width=width)
     strengths = _strengths(rows, outputs)
-    wanted = [g for g, i in enumerate(index) if len(i) >= _LEAST_ROWS]
+    worth = np.bincount(places, rows.s, n_levels + 1)
+    wanted = [g for g, i in enumerate(index) if len(i) >= _LEAST_ROWS and worth[g] >= _LEAST_ROWS]
     pooled = _pooled(rows, outputs, [index[g] for g in wanted], target, strengths)
     coef = np.zeros((n_levels + 1, width + 1), np.float32)
     variance = np.zeros((n_levels + 1, width + 1), np.float32)
     unit, left_out = np.ones(n_levels + 1), target.copy()
     added = np.zeros(n_levels + 1)
+    size = width + 1
+    roots = np.zeros((n_levels + 1, size, size), np.float32) if width <= _NARROW else None
 
     def fit(g: int) -> None:
         kept = _Kept(outputs)
         solved = _solved(_sums(rows, kept, index[g], target), strengths)
         if solved is None:
             return
-        beta, v, unit[g], free = _chosen(solved, strengths, pooled)
+        beta, v, unit[g], d = _chosen(solved, strengths, pooled)
         coef[g], variance[g] = beta, v
+        if roots is not None:
+            roots[g] = solved.vectors * np.sqrt(d)
+        mean_leverage = float(solved.values @ d) / solved.sums.n
         for block in _blocks(index[g]):
-            u = kept(block) @ coef[g]
+            z = kept(block)
+            u = z @ coef[g]
             added[g] += rows.s[block] @ u.astype(np.float64) ** 2
-            left_out[block] = (target[block] - u) / free
+            used = mean_leverage if roots is None else rows.s[block] * _lengths(z @ roots[g])
+            left_out[block] = (target[block] - u) / np.maximum(1 - used, _LEAST_FREE)
 
     with engine.calm(0):
         engine.for_all(fit, wanted)
     # A row of no level is as far off as levels are apart.
-    spread = added.sum() / max(sum(float(rows.s[i].sum()) for i in index), 1e-300)
+    spread = added.sum() / max(float(worth[wanted].sum()), 1e-300)
     small = np.setdiff1d(np.arange(n_levels + 1), wanted)
     variance[small, 0] = spread
     s = rows.s / rows.s.sum()
-    return StageFit(coef, variance, unit, left_out, float(s @ left_out**2), float(s @ target**2))
+    error, before = float(s @ left_out**2), float(s @ target**2)
+    return StageFit(coef, variance, unit, left_out, error, before, roots)
+
+
+def _lengths(products: Singles) -> Floats:
+    """Return the squared length of every row."""
+    found: Floats = np.sum(products.astype(np.float64) ** 2, axis=1)
+    return found
 
 
 class _Kept:
@@ -208,8 +238,8 @@ def _pooled(
 
 def _chosen(
     solved: _Solved, strengths: Floats, pooled: Floats
-) -> tuple[Floats, Floats, float, float]:
-    """Return β, v, s² and 1 - Σ lev / n of a level, with the mean of 1 / (λ + γ) over strengths.
+) -> tuple[Floats, Floats, float, Floats]:
+    """Return β, v, s² and 1 / (λ + γ) of a level, which is its mean over strengths.
 
     Each has a weight by its likelihood: a choice would jump where the best ones are nearly equal.
     """
@@ -226,4 +256,4 @@ def _chosen(
     # Off the diagonal some of it cancels: on average over the rows it shall be what it is.
     factor = degrees / max(float(diagonal @ np.diag(solved.sums.K)), 1e-300)
     beta = solved.vectors @ (solved.turned * d)
-    return beta, unit * min(factor, 1.0) * diagonal, unit, free
+    return beta, unit * min(factor, 1.0) * diagonal, unit, d

@@ -59,11 +59,12 @@ def to_onnx(
     - dates as int64, in microseconds since 1970 on the clocks that the fit had, times of day since
       midnight; -2**63 where missing. ``dates.astype("M8[us]").astype("int64")`` of NumPy is that.
 
-    Answers equal those of Python but for rounding: to some 12 digits in float64, to some 5 in
-    float32. Nothing is refused and no warning given when the file runs: a row with missing or
-    infinite numbers has nan for an answer, a label that means nothing, and is not accepted; a
-    level that is not between 0 and 1 has nan for bounds; where calibration rows are too few for a
-    level, bounds are infinite. All rows of a call are in memory at once; give many in parts.
+    Answers equal those of Python but for rounding: to some 12 digits in float64 (to some 6 with
+    local layers, which are float32 in Python too), to some 5 in float32. Nothing is refused and no
+    warning given when the file runs: a row with missing or infinite numbers has nan for an answer,
+    a label that means nothing, and is not accepted; a level that is not between 0 and 1 has nan for
+    bounds; where calibration rows are too few for a level, bounds are infinite. All
+    rows of a call are in memory at once; give many in parts.
 
     Parameters
     ----------
