@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.optimize import nnls
 
-from elmband._arrays import Array, double, place, to_numpy
+from elmband._arrays import Array, double, epsilon, namespace, place, to_numpy
 from elmband.hidden import LayerSpec
 from elmband.member import FittedMember, Judged, fit_members
 from elmband.moments import Chunk
@@ -24,7 +24,7 @@ _JUDGED_ROWS = (2000, 10_000)
 # A member with less weight than this is left out.
 _LEAST_WEIGHT = 0.02
 _STACKING_RIDGE = 1e-5
-_ROWS_PER_NEURON = 1000
+_ROWS_PER_NEURON = 500
 
 
 def judged_rows(n_rows: int) -> int:
@@ -108,18 +108,20 @@ def stacked(
     whole: bool = False,
     beside: Stack | None = None,
     first: int = 0,
+    narrow: bool = False,
 ) -> Stack:
     """Train every member, stack them, and drop those without weight.
 
     They are trained on all rows, or on the sample only where it shall stand for the `whole`.
     Members of a stack `beside` them, judged on the same rows, keep the place that they deserve. The
-    `first` member has this number, from which its neurons are drawn.
+    `first` member has this number, from which its neurons are drawn. `narrow` ones are of float32.
     """
     judged, index = sample
-    layers = [pool.draw(spec, first + k) for k, spec in enumerate(specs)]
+    layers = [pool.draw(spec, first + k, narrow=narrow) for k, spec in enumerate(specs)]
     rows = None if whole or len(index) == pool.n_distinct else pool.training
     some = None if rows is None else pool.some(enough_rows(specs))
-    fitted = fit_members(rows, judged, layers, rule, pool.eps, some=some)
+    eps = epsilon(namespace(judged.s).float32, namespace(judged.s)) if narrow else pool.eps
+    fitted = fit_members(rows, judged, layers, rule, eps, some=some)
     if beside is not None:
         specs, fitted = [*beside.specs, *specs], [*beside.fitted, *fitted]
     return _weighted(specs, fitted, sample)

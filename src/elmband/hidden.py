@@ -7,7 +7,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from elmband import engine
-from elmband._arrays import Array, is_writeable_array, namespace
+from elmband._arrays import Array, cast, is_writeable_array, namespace
 from elmband.kept import once, written_once
 from elmband.moments import Chunk
 from elmband.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts, Neurons
@@ -15,6 +15,9 @@ from elmband.relevance import Relevance, Shape
 from elmband.sample import RowSample
 from elmband.scaling import Scaling
 from elmband.views import STANDARD, View
+
+# Squares of numbers up to this, and sums of them, fit into float32.
+FARTHEST = 1e15
 
 NumpyArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -70,7 +73,8 @@ class HiddenLayer:
 class FeatureMap:
     """From raw inputs to hidden outputs: standardise, take a view, then apply the hidden layer.
 
-    Without a `view` neurons see standardised inputs.
+    Without a `view` neurons see standardised inputs. Hidden outputs have the dtype of the neurons,
+    which may be narrower than that of the inputs.
     """
 
     inputs: Scaling
@@ -81,27 +85,47 @@ class FeatureMap:
         return f"FeatureMap({self.hidden.described})"
 
     def __call__(self, rows: Chunk) -> Chunk:
-        """Replace the inputs of a chunk by hidden outputs, in the dtype of this map.
+        """Replace the inputs of a chunk by hidden outputs.
 
         On NumPy they last until the same thread maps the next chunk.
         """
         if not isinstance(rows.X, np.ndarray):
             return rows._replace(X=once(rows.X, self, self.apply))
-        n, dtype = len(rows.X), self.inputs.mean.dtype
+        n, dtype = len(rows.X), self.dtype
 
         def write(H: np.ndarray[Any, Any]) -> Array:
-            Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, dtype))
-            return self.hidden(Z if self.view is None else self.view(Z), H)
+            Z = self.inputs(rows.X, engine.scratch("Z", rows.X.shape, self.inputs.mean.dtype))
+            return self.hidden(self._narrow(Z if self.view is None else self.view(Z)), H)
 
         width = self.hidden.n_neurons
         H = written_once(rows.X, self, width, dtype, write)
         if H is None:
             H = write(engine.scratch(("H", id(self.hidden)), (n, width), dtype))
-        return rows._replace(X=H)
+        if dtype == self.inputs.mean.dtype:
+            return rows._replace(X=H)
+        # Products with targets are as narrow.
+        return Chunk(H, cast(rows.Y, dtype), None if rows.s is None else cast(rows.s, dtype))
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of hidden outputs."""
+        blocks = self.hidden.blocks
+        return blocks[0].bias.dtype if blocks else self.inputs.mean.dtype
+
+    def narrowed(self) -> Self:
+        """Return the same map with float32 neurons: inputs are standardised as precisely."""
+        like = self.inputs.mean
+        return replace(self, hidden=self.hidden.to(like, namespace(like).float32))
+
+    def _narrow(self, Z: Array) -> Array:
+        """Return what neurons see in their dtype, as far out as its squares reach."""
+        if self.dtype == Z.dtype:
+            return Z
+        return cast(namespace(Z).clip(Z, min=-FARTHEST, max=FARTHEST), self.dtype)
 
     def apply(self, X: Array) -> Array:
         """Return hidden outputs H (n, L) of raw inputs."""
-        return self.hidden(self.viewed(X))
+        return self.hidden(self._narrow(self.viewed(X)))
 
     def viewed(self, X: Array) -> Array:
         """Return what neurons see of raw inputs, (n, d)."""

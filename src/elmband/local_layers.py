@@ -13,6 +13,7 @@ what the known levels add: it falls back to the stack, with a wider interval.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -47,8 +48,32 @@ class SharedNeurons:
         Z = xp.clip(self.inputs(X), min=-FARTHEST, max=FARTHEST)
         return cast(Z, xp.float32)
 
+    @property
+    def count(self) -> int:
+        """How many outputs there are."""
+        return int(self.basis.shape[1])
+
+    def plain(self, Z: Array) -> Array:
+        """Return (1, h - c) of standardised rows."""
+        if isinstance(Z, np.ndarray):
+            plain = np.ones((len(Z), self.hidden.n_neurons + 1), np.float32)
+            self.hidden(Z, plain[:, 1:])
+            plain[:, 1:] -= self.centre
+            return plain
+        xp = namespace(Z)
+        H = self.hidden(Z) - self.centre
+        ones = xp.ones((Z.shape[0], 1), dtype=H.dtype, device=H.device)
+        return xp.concat([ones, H], axis=1)
+
+    def turn(self, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return T with z = (1, h - c) T, for the first `count` outputs."""
+        basis = to_numpy(self.basis)[:, :count]
+        turn = np.zeros((len(basis) + 1, count + 1))
+        turn[0, 0], turn[1:, 1:] = 1.0, basis
+        return turn
+
     def outputs(self, Z: Array, count: int) -> Array:
-        """Return (1, (h - c) U) of standardised rows, with the first `count` columns of U."""
+        """Return z = (1, (h - c) U) of standardised rows, with the first `count` columns of U."""
         xp = namespace(Z)
         H = self.hidden(Z) - self.centre
         ones = xp.ones((Z.shape[0], 1), dtype=H.dtype, device=H.device)
@@ -147,6 +172,35 @@ class LocalLayers:
             variances.append(double(xp.sum(squares[:, :k] * variance, axis=1)))
         return xp.stack(added), xp.stack(variances)
 
+    def added(self, X: Array) -> Array:
+        """Return what every stage adds to rows, (number of stages, n), without turning them."""
+        xp = namespace(X)
+        parts = []
+        for start in range(0, max(int(X.shape[0]), 1), _ROWS_AT_ONCE):
+            block = X[start : start + _ROWS_AT_ONCE, :]
+            plain = self.shared.plain(self.shared.standardised(block))
+            sums = []
+            for stage, coef in zip(self.stages, self._plain_coef, strict=True):
+                level = xp.astype(stage.levels.places(block), xp.int64)
+                sums.append(double(xp.sum(plain * xp.take(coef, level, axis=0), axis=1)))
+            parts.append(xp.stack(sums))
+        return xp.concat(parts, axis=1)
+
+    @cached_property
+    def _plain_coef(self) -> list[Array]:
+        """Coefficients of (1, h - c) of every stage."""
+        found = []
+        for stage in self.stages:
+            turn = self.shared.turn(stage.width)
+            coef = to_numpy(stage.coef).astype(np.float64) @ turn.T
+            found.append(cast(place(coef, stage.coef), namespace(stage.coef).float32))
+        return found
+
+    def mean(self, X: Array) -> Array:
+        """Return the sum over stages of what they add to the mean, (n, 1)."""
+        added = self.added(X)
+        return namespace(added).sum(added, axis=0)[:, None]
+
     def mean_and_variance(self, X: Array) -> tuple[Array, Array]:
         """Return the sum over stages of what they add to the mean, and its variance, (n, 1)."""
         added, variances = self.contributions(X)
@@ -170,7 +224,7 @@ class LocalNoise:
 
     def factor(self, X: Array) -> Array:
         """Return the factor of standard deviations of the noise, (n,)."""
-        added, _ = self.layers.contributions(X)
+        added = self.layers.added(X)
         xp = namespace(added)
         factor = xp.ones_like(added[0, :])
         for k in range(int(added.shape[0])):

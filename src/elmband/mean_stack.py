@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from elmband._arrays import Array, double, namespace
 from elmband.local_layers import LocalLayers
 from elmband.member import Member
-from elmband.quadratic import CovarianceRoot, quadratic_form
+from elmband.quadratic import CovarianceRoot, variances
 from elmband.uncertainty import with_ones
 
 
@@ -28,10 +28,13 @@ class MeanStack:
         """Roots of the covariances."""
         return tuple(map(CovarianceRoot.of, self.covariances))
 
+    def _root(self, k: int) -> CovarianceRoot:
+        return self.roots[k]
+
     def mean(self, X: Array) -> Array:
         """Return the mean of new rows, (n, m)."""
         mean = self._combined([member.predict(member.hidden(X)) for member in self.members])
-        return mean if self.local is None else mean + self.local.mean_and_variance(X)[0]
+        return mean if self.local is None else mean + self.local.mean(X)
 
     def mean_and_std(self, X: Array) -> tuple[Array, Array]:
         """Return the mean of new rows and its standard deviation, each (n, m)."""
@@ -40,12 +43,7 @@ class MeanStack:
         for k, member in enumerate(self.members):
             H = member.hidden(X)
             means.append(member.predict(H))
-            wide, covariance = with_ones(H), self.covariances[k]
-            # A factorisation is worth its while for no fewer rows than it has.
-            if wide.shape[0] < wide.shape[1]:
-                variance = quadratic_form(wide, covariance)
-            else:
-                variance = self.roots[k].quadratic(wide)
+            variance = variances(with_ones(H), self.covariances[k], partial(self._root, k))
             deviations.append(xp.sqrt(variance))
         mean, std = self._combined(means), self._combined(deviations)
         if self.local is None:

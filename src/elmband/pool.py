@@ -57,19 +57,29 @@ class KeptRows(Moments):
     complete: bool = True
 
     def __add__(self, other: Self) -> Self:
-        xp = namespace(self.rows.X)
+        # What one of both has dropped the sum drops as well: the sooner, the less is copied.
+        bounds = [part.keys.max() for part in (self, other) if not part.complete]
+        one, two = (part.up_to(min(bounds)) if bounds else part for part in (self, other))
+        xp = namespace(one.rows.X)
         s = None
-        if self.rows.s is not None or other.rows.s is not None:
-            s = xp.concat([_weights(self.rows), _weights(other.rows)])
-        X = xp.concat([self.rows.X, other.rows.X], axis=0)
-        Y = xp.concat([self.rows.Y, other.rows.Y], axis=0)
-        keys = np.concatenate([self.keys, other.keys])
-        both = type(self)(self.size, keys, Chunk(X, Y, s), self.complete and other.complete)
+        if one.rows.s is not None or two.rows.s is not None:
+            s = xp.concat([_weights(one.rows), _weights(two.rows)])
+        X = xp.concat([one.rows.X, two.rows.X], axis=0)
+        Y = xp.concat([one.rows.Y, two.rows.Y], axis=0)
+        keys = np.concatenate([one.keys, two.keys])
+        both = type(self)(self.size, keys, Chunk(X, Y, s), one.complete and two.complete)
         return both.cut()
+
+    def up_to(self, key: np.uint64) -> Self:
+        """Drop the rows with larger keys."""
+        index = np.flatnonzero(self.keys <= key)
+        if len(index) == len(self.keys):
+            return self
+        return type(self)(self.size, self.keys[index], taken(self.rows, index), complete=False)
 
     def cut(self) -> Self:
         """Drop the rows whose keys are not among the smallest, and most of very many twins."""
-        names = np.unique(self.keys)
+        names = _sorted_apart(self.keys)
         kept = self
         if len(names) > self.size:
             index = np.flatnonzero(self.keys <= names[self.size - 1])
@@ -113,6 +123,12 @@ class KeptRows(Moments):
         if self.complete:
             return len(names)
         return int((self.size - 1) * 2.0**64 / float(names[-1]))
+
+
+def _sorted_apart(keys: Keys) -> Keys:
+    """Return different keys in their order: `np.unique` takes several times as long."""
+    ordered = np.sort(keys)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(keys) else ordered
 
 
 def _weights(rows: Chunk) -> Array:
@@ -192,7 +208,7 @@ class Pool:
     rows to leave out together. `n_distinct` counts the distinct rows of all. Weights of rows were
     divided by `weight`. Rows, or groups, are `worth` so many by the weights as given, and scores of
     rows count `factor` times. Targets may be `classes`. `values` are different targets of all rows,
-    as far as they are few.
+    as far as they are few. Neurons `may_narrow` to float32 where that loses nothing.
     """
 
     rows: Rows
@@ -209,6 +225,7 @@ class Pool:
     factor: float = 1.0
     classes: bool = False
     values: ValueCounts | None = None
+    may_narrow: bool = False
 
     @cached_property
     def views(self) -> Views:
@@ -332,12 +349,13 @@ class Pool:
             folds = (self.order[index] % np.uint64(_FOLDS)).astype(np.int64)
         return Judged(chunk, row_weights(chunk), labels, folds), index
 
-    def draw(self, spec: LayerSpec, number: int) -> FeatureMap:
-        """Draw the layer of member `number`."""
+    def draw(self, spec: LayerSpec, number: int, *, narrow: bool = False) -> FeatureMap:
+        """Draw the layer of member `number`, of float32 neurons if it is to be `narrow`."""
         chunk = self.distinct.rows
         hidden = spec.draw(int(chunk.X.shape[1]), self.seed + number, self._centres[spec.view])
         view = self.views[spec.view]
-        return FeatureMap(self.inputs, hidden, view).to(chunk.X, chunk.Y.dtype)
+        features = FeatureMap(self.inputs, hidden, view).to(chunk.X, chunk.Y.dtype)
+        return features.narrowed() if narrow else features
 
     @cached_property
     def _centres(self) -> Mapping[str, RowSample]:

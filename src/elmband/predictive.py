@@ -17,12 +17,13 @@ from elmband import engine
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.calibrate import OutputScores, RowScores, row_scores
 from elmband.ensemble import Stack
-from elmband.hidden import LayerSpec
+from elmband.hidden import FeatureMap, LayerSpec
 from elmband.left_out import LEAST_R2, LeftOut
 from elmband.local_fit import KnownNoise, LocalFit, fit_local_noise, noise_on_device, on_device
 from elmband.mean_stack import MeanStack
 from elmband.member import Judged
 from elmband.more_rows import KnownRows, with_more_rows
+from elmband.noise.log import LogNoise
 from elmband.noise.output import NoiseLayer, NoiseModels, OutputNoise, Side, with_mean
 from elmband.noise.parts import Parts
 from elmband.output_layer import AlphaRule, in_mean_weights
@@ -253,15 +254,12 @@ def _fit_to(
         mean_model=detail.spread(rows.std**2),
         noise_model=detail.spread(xp.stack([v.excess for v in variances], axis=1)),
     )
+    beside = None if factors is None else noise_on_device(factors.noise, Y)
     models = tuple(
-        NoiseModels(
-            both.model,
-            above.model,
-            below.model,
-            output.orientation,
-            None if factors is None else noise_on_device(factors.noise, Y),
+        NoiseModels(both, above, below, output.orientation, beside)
+        for (both, above, below), output in zip(
+            _models(noise.sides, mean.members[0].features), outputs, strict=True
         )
-        for (both, above, below), output in zip(noise.sides, outputs, strict=True)
     )
     fitted = FittedPredictive(Predictive(mean, models), noise.scores, known, noise.symmetric)
     if rows.judged.folds is None or settings.mean_rule is None:
@@ -270,6 +268,18 @@ def _fit_to(
     return fitted, left_out_interval_scores(
         errors.e, noise.totals, noise.scores, folds, symmetric=symmetric
     )
+
+
+def _models(
+    sides: list[tuple[Side, Side, Side]], features: FeatureMap
+) -> list[tuple[LogNoise, LogNoise, LogNoise]]:
+    """Return the noise models of all outputs, with neurons as narrow as those of the mean."""
+    found = [(both.model, above.model, below.model) for both, above, below in sides]
+    if features.dtype == features.inputs.mean.dtype:
+        return found
+    # Equal ones stay one and the same.
+    narrow = {id(model): model.narrowed() for models in found for model in models}
+    return [(narrow[id(b)], narrow[id(u)], narrow[id(d)]) for b, u, d in found]
 
 
 def _output_noise(

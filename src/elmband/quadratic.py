@@ -1,12 +1,13 @@
 """Variances σ²(x) = h Σ hᵀ of rows, from a root of the covariance Σ where it has one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy.linalg import lapack
 
-from elmband._arrays import Array, cast, epsilon, namespace, place, positive, to_numpy
+from elmband._arrays import Array, cast, double, epsilon, namespace, place, positive, to_numpy
 from elmband.products import product, squared_norms
 from elmband.solve import cholesky
 from elmband.triangular import squared_lengths
@@ -80,6 +81,13 @@ def _triangular(roots: Matrices) -> Matrices:
     found = np.zeros((m, size, size))
     found[:, :, :rank] = np.asarray(np.linalg.qr(roots.mT, mode="r")).mT
     return found
+
+
+def variances(H: Array, covariance: Array, root: Callable[[], CovarianceRoot]) -> Array:
+    """Return σ²(x) = h Σ hᵀ of every row and output, by a root where rows are worth making one."""
+    if H.shape[0] < H.shape[1]:
+        return quadratic_form(double(H), covariance)
+    return root().quadratic(H)
 
 
 def quadratic_form(H: Array, covariance: Array) -> Array:

@@ -16,6 +16,8 @@ from elmband.scaling import Scaling
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
 _DIGITS = 20
+# Numbers that stay near the processor.
+_NEAR = 12_288
 # Rows of less than this share of the mean weight, the root of the rounding unit of float64, have
 # less than the same share of all weight together. Neurons would be placed at them all the same.
 _NEGLIGIBLE = 2.0**-26
@@ -87,10 +89,18 @@ def row_keys(
     rows: np.ndarray[Any, np.dtype[np.float64]], seed: int
 ) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """Hash rounded rows to 64 bits: a random linear form, then the mixing of splitmix64."""
-    rounded = np.rint(np.ldexp(np.clip(rows, -1e9, 1e9), _DIGITS)).astype(np.int64)
-    draws = np.random.default_rng(seed).integers(2**64, size=rows.shape[1] + 1, dtype=np.uint64)
-    offset, factors = draws[0], draws[1:]
-    return mixed(offset + (rounded.view(np.uint64) * (factors | np.uint64(1))).sum(axis=1))
+    n, d = rows.shape
+    draws = np.random.default_rng(seed).integers(2**64, size=d + 1, dtype=np.uint64)
+    offset, factors = draws[0], draws[1:] | np.uint64(1)
+    forms = np.empty(n, np.uint64)
+    # Memory that is new each time would take longer than the arithmetic.
+    step = max(_NEAR // max(d, 1), 1)
+    for start in range(0, n, step):
+        part = np.clip(rows[start : start + step], -1e9, 1e9)
+        part *= 2.0**_DIGITS
+        words = np.rint(part, out=part).astype(np.int64).view(np.uint64)
+        forms[start : start + step] = words @ factors
+    return mixed(offset + forms)
 
 
 def mixed(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:

@@ -57,6 +57,9 @@ _MOST_NEURONS = 2000
 _NEURONS_PER_DEGREE = 8
 _CHEAP_NEURONS = 500
 _PLACED_ROWS = 2250
+# Of so many rows members that change errors by less than this share are dropped, and neurons are of
+# float32 where errors are at least such a share of the targets' standard deviation.
+_MANY_ROWS, _AS_GOOD, _NARROW_ERROR = 100_000, 0.001, 0.01
 # Neurons of all members together.
 MAX_NEURONS = 6000
 
@@ -216,12 +219,36 @@ def _on_all_rows(pool: Pool, stack: Stack, rule: AlphaRule, most: int, max_neuro
     """Return the best members of a stack with more neurons, trained on all rows."""
     width = max(min(_width(pool.n_distinct), max_neurons), 1)
     most = min(most, max_neurons // width)
+    many = pool.n_distinct >= _MANY_ROWS
     n_inputs = int(stack.judged.rows.X.shape[1])
     specs = [
         _fitting(spec, min(width, _useful(degrees)), max_neurons // most, n_inputs)
         for spec, degrees in stack.best_specs(most, _LEAST_SHARE)
     ]
-    return stacked(pool, pool.judged(max(judged_rows(pool.n_distinct), width)), specs, rule)
+    sample = pool.judged(max(judged_rows(pool.n_distinct), width))
+    narrow = many and _narrow_will_do(pool, stack)
+    found = stacked(pool, sample, specs, rule, narrow=narrow)
+    return _fewest(found) if many else found
+
+
+def _fewest(stack: Stack) -> Stack:
+    """Drop members without which a stack is as good: predictions cost as much as its members."""
+    smaller = [stack.only(count, 0.0) for count in range(1, len(stack.specs))]
+    most = (1 + _AS_GOOD) * stack.error
+    return next((one for one in smaller if one.error <= most), stack)
+
+
+def _narrow_will_do(pool: Pool, stack: Stack) -> bool:
+    """Tell whether float32 neurons are as good: errors are far above what they round.
+
+    Devices, and whoever asks for another precision, keep to the dtype of the rows.
+    """
+    rows = pool.distinct.rows
+    doubles = isinstance(rows.X, np.ndarray) and rows.Y.dtype == np.float64
+    if not doubles or not pool.may_narrow:
+        return False
+    share, e = to_numpy(stack.judged.s), to_numpy(stack.honest)
+    return bool(np.all(np.sqrt(share / share.sum() @ e**2) > _NARROW_ERROR))
 
 
 def _useful(degrees: float) -> int:

@@ -7,6 +7,7 @@ as they are the first is needed. Layers of all three compete by what they predic
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -107,12 +108,10 @@ class RankScores:
         """Return the view of standardised rows (n, d)."""
         knots, scores = self.knots, self.scores
         xp = namespace(Z)
+        if isinstance(Z, np.ndarray):
+            return self._of_columns(Z)
         rise = (scores[-1, :] - scores[0, :]) / (knots[-1, :] - knots[0, :])
         beyond = xp.clip(Z - knots[-1, :], min=0.0) + xp.clip(Z - knots[0, :], max=0.0)
-        if isinstance(Z, np.ndarray):
-            for j, column in enumerate(Z.T):
-                beyond[:, j] = beyond[:, j] * rise[j] + np.interp(column, knots[:, j], scores[:, j])
-            return beyond
         total = beyond * rise + scores[0, :]
         for k in range(int(knots.shape[0]) - 1):
             low, high = knots[k, :], knots[k + 1, :]
@@ -122,6 +121,20 @@ class RankScores:
             part = xp.where(high > low, part, xp.astype(high <= Z, Z.dtype))
             total = total + part * (scores[k + 1, :] - scores[k, :])
         return total
+
+    def _of_columns(self, Z: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        found = Z.copy()
+        for j in self._bent:
+            column, x, y = Z[:, j], self.knots[:, j], self.scores[:, j]
+            beyond = np.maximum(column - x[-1], 0.0) + np.minimum(column - x[0], 0.0)
+            found[:, j] = beyond * ((y[-1] - y[0]) / (x[-1] - x[0])) + np.interp(column, x, y)
+        return found
+
+    @cached_property
+    def _bent(self) -> list[int]:
+        """Columns that do not stay as they are, as marks do."""
+        changed = (to_numpy(self.knots) != to_numpy(self.scores)).any(axis=0)
+        return np.flatnonzero(changed).tolist()
 
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same map on the library and device of `like`."""

@@ -339,7 +339,14 @@ class PointModel(NotingModel):
             eps,
             classes=is_classifier(self),
         )
-        pool = replace(pool, weight=scaled.weight, worth=worth, factor=factor, values=scaled.values)
+        pool = replace(
+            pool,
+            weight=scaled.weight,
+            worth=worth,
+            factor=factor,
+            values=scaled.values,
+            may_narrow=self.precision == "auto",
+        )
         self._targets = scaled.targets
         if not blind:
             self._note_ends(scaled.ends, len(scaled.rows))

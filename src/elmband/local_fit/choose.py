@@ -62,6 +62,11 @@ class LocalFit:
     left_out: Floats
     columns: tuple[Candidate, ...]
 
+    def first(self, count: int) -> "LocalFit":
+        """Return the same with so many of the rows, by their hashes."""
+        index = first_rows(self.rows, count)
+        return replace(self, rows=self.rows.taken(index), left_out=self.left_out[index])
+
     def known(self, known: KnownRows) -> KnownRows:
         """Return what is known of rows left out once local layers are added, layer by layer."""
         X = to_numpy(double(known.judged.rows.X))
@@ -138,46 +143,41 @@ def choose_columns(
     They are compared on some of the rows. `score` tells what a stage gains on targets, and `after`
     what targets it leaves, by default those of rows left out.
     """
-    index = _first(rows, _TRIAL_ROWS)
+    index = first_rows(rows, _TRIAL_ROWS)
     trial = rows.taken(index)
-    target = trial.target if target is None else target[index]
+    wanted = trial.target if target is None else target[index]
     left = list(range(len(found)))
+    known = inputs.known_outputs(trial, min(_TRIAL_WIDTH, inputs.shared.count))
+
+    def fit(c: int, most: int = _TRIAL_WIDTH) -> StageFit:
+        width = min(stage_width(trial, found[c], inputs.shared), most)
+        n_levels = found[c].levels.n_levels
+        places = trial.levels[:, c]
+        return fit_stage(trial, inputs, places, n_levels, wanted, width, known_outputs=known)
+
     if len(left) > _MOST_CANDIDATES:
-        screened = [_try(trial, inputs, found[c], c, target, _SCREENED_WIDTH).gain for c in left]
+        screened = [fit(c, _SCREENED_WIDTH).gain for c in left]
         left = sorted(left, key=lambda c: -screened[c])[:_MOST_CANDIDATES]
     order: list[int] = []
     while left and len(order) < _MOST_STAGES:
-        fits = {c: _try(trial, inputs, found[c], c, target, _TRIAL_WIDTH) for c in left}
-        gains = {c: one.gain if score is None else score(target, one) for c, one in fits.items()}
+        fits = {c: fit(c) for c in left}
+        gains = {c: one.gain if score is None else score(wanted, one) for c, one in fits.items()}
         best = max(left, key=lambda c: gains[c])
         if gains[best] < least:
             break
         order.append(best)
-        target = fits[best].left_out if after is None else after(target, fits[best])
+        wanted = fits[best].left_out if after is None else after(wanted, fits[best])
         # What gains nothing beside the best gains nothing later either, nor does the same column
         # cut in another way gain much.
         left = [c for c in left if gains[c] >= least / 2 and found[c].column != found[best].column]
     return order
 
 
-def _first(rows: LocalRows, count: int) -> Any:
+def first_rows(rows: LocalRows, count: int) -> Any:
     """Return the positions of the rows with the smallest hashes."""
     if rows.n <= count:
         return np.arange(rows.n)
     return np.flatnonzero(rows.keys <= np.partition(rows.keys, count - 1)[count - 1])
-
-
-def _try(
-    rows: LocalRows,
-    inputs: LocalInputs,
-    candidate: Candidate,
-    c: int,
-    target: Floats,
-    most: int | None = None,
-) -> StageFit:
-    width = stage_width(rows, candidate, inputs.shared)
-    width = width if most is None else min(width, most)
-    return fit_stage(rows, inputs, rows.levels[:, c], candidate.levels.n_levels, target, width)
 
 
 def stage_width(rows: LocalRows, candidate: Candidate, shared: SharedNeurons) -> int:
@@ -193,7 +193,9 @@ def _fitted(
     """Fit the stages to all rows; one that gains too little there is not kept."""
     stages, fits, columns, target = [], [], [], rows.target
     for c in order:
-        one = _try(rows, inputs, found[c], c, target)
+        width = stage_width(rows, found[c], inputs.shared)
+        n_levels = found[c].levels.n_levels
+        one = fit_stage(rows, inputs, rows.levels[:, c], n_levels, target, width)
         if one.gain < _LEAST_GAIN:
             continue
         stages.append(local_stage(found[c], one, one.gain))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elmband import engine
 from elmband._arrays import Array, double, to_numpy
 from elmband.local_fit.choose import (
     LocalFit,
@@ -30,9 +31,9 @@ Deviation: TypeAlias = Callable[[Floats, Floats], Floats]
 # By so much the deviance must fall.
 _LEAST_GAIN = 0.005
 _LEAST_FREE = 0.2
-# The size of errors is known less well than the errors: so many shared outputs are enough.
-_MOST_WIDTH = 200
-_ROWS_AT_ONCE = 16_384
+# The size of errors is known less well than the errors: so many rows and shared outputs are enough.
+_MOST_ROWS, _MOST_WIDTH = 400_000, 200
+_ROWS_AT_ONCE = 8192
 
 
 class KnownNoise(NamedTuple):
@@ -47,6 +48,7 @@ def fit_local_noise(local: LocalFit, known: KnownRows, deviation: Deviation) -> 
 
     `known` are rows with their errors when left out.
     """
+    local = local.first(_MOST_ROWS)
     rows, errors = local.rows, local.left_out
     size = _sizes(local, deviation)
     unit = float(rows.s @ (np.abs(errors) / size) / rows.s.sum())
@@ -92,12 +94,14 @@ def _sizes(local: LocalFit, deviation: Deviation) -> Floats:
     """Return what a noise model says of the rows that local layers are fitted to."""
     rows, inputs = local.rows, local.layers.shared.inputs
     mean = rows.mean + rows.target - local.left_out
-    found = []
-    for start in range(0, rows.n, _ROWS_AT_ONCE):
+
+    def sizes(start: int) -> Floats:
         part = slice(start, start + _ROWS_AT_ONCE)
         Z = local.inputs.layout.standardised(rows.numbers[part], rows.marks[part])
         X = Z.astype(np.float64) * np.asarray(inputs.scale) + np.asarray(inputs.mean)
-        found.append(deviation(X, mean[part]))
+        return deviation(X, mean[part])
+
+    found = engine.for_all(sizes, range(0, rows.n, _ROWS_AT_ONCE))
     return np.maximum(np.concatenate(found), 1e-300)
 
 

@@ -7,7 +7,7 @@ rows and by what is best for all levels, which counts as much as a few hundred r
 few rows shrink as others do, and at the largest γ nothing is left but the stack.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -28,6 +28,8 @@ _LEAST_ROWS = 20
 # Levels that tell what is best for all, and how many rows that counts as much as.
 _PROBES = 32
 _PRIOR_ROWS = 200.0
+# Layers on more than this share of the shared outputs are summed up before these are turned.
+_NARROW_SHARE = 0.25
 # Rows whose hidden outputs are held at once.
 _ROWS_AT_ONCE = 8192
 _BLOCKS_KEPT = 2
@@ -89,7 +91,9 @@ class _Solved(NamedTuple):
     vectors: Floats
     turned: Floats
     gcv: Floats
-    sums: _Sums
+    diagonal: Floats
+    squares: float
+    n: float
 
 
 class LocalInputs(NamedTuple):
@@ -99,10 +103,48 @@ class LocalInputs(NamedTuple):
     layout: InputLayout
 
     def outputs(self, rows: LocalRows, index: Any, width: int) -> Singles:
-        """Return the first shared outputs of rows, with a column of ones before them."""
-        Z = self.layout.standardised(rows.numbers[index], rows.marks[index])
-        z: Singles = self.shared.outputs(Z, width)
+        """Return the first shared outputs z of rows, with a column of ones before them."""
+        z: Singles = self.shared.outputs(self._standardised(rows, index), width)
         return z
+
+    def _standardised(self, rows: LocalRows, index: Any) -> Singles:
+        return self.layout.standardised(rows.numbers[index], rows.marks[index])
+
+    def known_outputs(self, rows: LocalRows, width: int) -> Singles:
+        """Return the first shared outputs of all rows, which are few enough to be held."""
+        blocks = _blocks(np.arange(rows.n))
+        with engine.calm(0):
+            found = engine.for_all(lambda block: self.outputs(rows, block, width), blocks)
+        return np.concatenate(found)
+
+    def basis(self, rows: LocalRows, width: int, known: Singles | None = None) -> "_Basis":
+        """Return what tells the outputs of rows in the way that costs least arithmetic."""
+        if known is not None:
+            return _Basis(lambda index: known[index, : width + 1], None)
+        if _NARROW_SHARE * self.shared.count > width:
+            return _Basis(partial(self.outputs, rows, width=width), None)
+        turn = self.shared.turn(width)
+        return _Basis(lambda index: self.shared.plain(self._standardised(rows, index)), turn)
+
+
+class _Basis(NamedTuple):
+    """Outputs g of rows, with z = gT: turning sums costs nothing, turning every row does.
+
+    T is None where g are shared outputs z as they are.
+    """
+
+    outputs: Callable[[Any], Singles]
+    turn: Floats | None
+
+    def turned(self, sums: _Sums) -> _Sums:
+        """Return sums over g as those over z."""
+        T = self.turn
+        return sums if T is None else sums._replace(K=T.T @ sums.K @ T, b=T.T @ sums.b)
+
+    def back(self, beta: Floats) -> Singles:
+        """Return coefficients of z as those of g."""
+        back: Singles = (beta if self.turn is None else self.turn @ beta).astype(np.float32)
+        return back
 
 
 def fit_stage(
@@ -112,16 +154,20 @@ def fit_stage(
     n_levels: int,
     target: Floats,
     width: int,
+    *,
+    known_outputs: Singles | None = None,
 ) -> StageFit:
-    """Fit targets (n,) by the levels that rows have, on the first `width` shared outputs."""
+    """Fit targets (n,) by the levels that rows have, on the first `width` shared outputs.
+
+    These may be known of all rows.
+    """
     order = np.argsort(places, kind="stable")
     ends = np.searchsorted(places[order], np.arange(n_levels + 1))
     index = [order[start:stop] for start, stop in pairwise(ends)]
-    outputs = partial(inputs.outputs, rows, width=width)
-    strengths = _strengths(rows, outputs)
+    basis = inputs.basis(rows, width, known_outputs)
+    strengths = _strengths(rows, partial(inputs.outputs, rows, width=width))
     worth = np.bincount(places, rows.s, n_levels + 1)
     wanted = [g for g, i in enumerate(index) if len(i) >= _LEAST_ROWS and worth[g] >= _LEAST_ROWS]
-    pooled = _pooled(rows, outputs, [index[g] for g in wanted], target, strengths)
     coef = np.zeros((n_levels + 1, width + 1), np.float32)
     variance = np.zeros((n_levels + 1, width + 1), np.float32)
     unit, left_out = np.ones(n_levels + 1), target.copy()
@@ -129,24 +175,36 @@ def fit_stage(
     size = width + 1
     roots = np.zeros((n_levels + 1, size, size), np.float32) if width <= _NARROW else None
 
+    def solve(g: int, outputs: Callable[[Any], Singles]) -> _Solved | None:
+        return _solved(basis.turned(_sums(rows, outputs, index[g], target)), strengths)
+
+    def probe(g: int) -> _Solved | None:
+        return solve(g, basis.outputs)
+
     def fit(g: int) -> None:
-        kept = _Kept(outputs)
-        solved = _solved(_sums(rows, kept, index[g], target), strengths)
+        kept = _Kept(basis.outputs)
+        solved = known.pop(g) if g in known else solve(g, kept)
         if solved is None:
             return
         beta, v, unit[g], d = _chosen(solved, strengths, pooled)
         coef[g], variance[g] = beta, v
+        root = None
         if roots is not None:
             roots[g] = solved.vectors * np.sqrt(d)
-        mean_leverage = float(solved.values @ d) / solved.sums.n
+            root = basis.back(roots[g])
+        mean_leverage = float(solved.values @ d) / solved.n
+        back = basis.back(beta)
         for block in _blocks(index[g]):
             z = kept(block)
-            u = z @ coef[g]
+            u = z @ back
             added[g] += rows.s[block] @ u.astype(np.float64) ** 2
-            used = mean_leverage if roots is None else rows.s[block] * _lengths(z @ roots[g])
+            used = mean_leverage if root is None else rows.s[block] * _lengths(z @ root)
             left_out[block] = (target[block] - u) / np.maximum(1 - used, _LEAST_FREE)
 
     with engine.calm(0):
+        probes = _probes([len(index[g]) for g in wanted], wanted)
+        known = dict(zip(probes, engine.for_all(probe, probes), strict=True))
+        pooled = _pooled(known.values(), strengths)
         engine.for_all(fit, wanted)
     # A row of no level is as far off as levels are apart.
     spread = added.sum() / max(float(worth[wanted].sum()), 1e-300)
@@ -197,9 +255,9 @@ def _sums(rows: LocalRows, outputs: Callable[[Any], Singles], index: Any, target
     b: Any = 0.0
     for block in _blocks(index):
         z, s = outputs(block), rows.s[block]
-        weighted = z * s[:, None].astype(np.float32)
-        K = K + (weighted.T @ z).astype(np.float64)
-        b = b + weighted.T.astype(np.float64) @ target[block]
+        weighted = z if (s == 1).all() else z * np.sqrt(s).astype(np.float32)[:, None]
+        K = K + (weighted.T @ weighted).astype(np.float64)
+        b = b + (z.T @ (s * target[block]).astype(np.float32)).astype(np.float64)
     s = rows.s[index]
     return _Sums(K, b, float(s @ target[index] ** 2), float(s.sum()))
 
@@ -215,23 +273,19 @@ def _solved(sums: _Sums, strengths: Floats) -> _Solved | None:
     explained = 2 * (turned**2) @ d - (turned**2 * values) @ d**2
     rest = np.maximum(sums.squares - explained, _LEAST_REST * sums.squares)
     free = np.maximum(1 - values @ d / sums.n, _LEAST_FREE)
-    return _Solved(values, vectors, turned, rest / free**2, sums)
+    diagonal = np.diag(sums.K).copy()
+    return _Solved(values, vectors, turned, rest / free**2, diagonal, sums.squares, sums.n)
 
 
-def _pooled(
-    rows: LocalRows,
-    outputs: Callable[[Any], Singles],
-    index: list[Any],
-    target: Floats,
-    strengths: Floats,
-) -> Floats:
-    """Return GCV of some levels together, from the largest to the smallest, for every strength."""
-    by_size = sorted(range(len(index)), key=lambda g: (-len(index[g]), g))
-    probes = [by_size[k] for k in np.unique(np.linspace(0, len(by_size) - 1, _PROBES).astype(int))]
-    with engine.calm(0):
-        found = engine.for_all(
-            lambda g: _solved(_sums(rows, outputs, index[g], target), strengths), probes
-        )
+def _probes(sizes: list[int], levels: list[int]) -> list[int]:
+    """Return levels that tell what is best for all, from the largest to the smallest."""
+    by_size = sorted(range(len(levels)), key=lambda k: (-sizes[k], k))
+    places = np.unique(np.linspace(0, len(by_size) - 1, _PROBES).astype(int))
+    return [levels[by_size[k]] for k in places] if levels else []
+
+
+def _pooled(found: Iterable[_Solved | None], strengths: Floats) -> Floats:
+    """Return GCV of some levels together, for every strength."""
     curves = [one.gcv for one in found if one is not None]
     return np.sum(curves, axis=0) if curves else np.ones(len(strengths))
 
@@ -243,17 +297,17 @@ def _chosen(
 
     Each has a weight by its likelihood: a choice would jump where the best ones are nearly equal.
     """
-    n = solved.sums.n
+    n = solved.n
     score = n * np.log(solved.gcv) + _PRIOR_ROWS * np.log(pooled)
     weights = np.exp(-(score - score.min()) / 2)
     d = 1 / (solved.values[:, None] + strengths) @ (weights / weights.sum())
     degrees = float(solved.values @ d)
     free = max(1 - degrees / n, _LEAST_FREE)
     explained = solved.turned**2 @ (2 * d - solved.values * d**2)
-    rest = max(solved.sums.squares - float(explained), _LEAST_REST * solved.sums.squares)
+    rest = max(solved.squares - float(explained), _LEAST_REST * solved.squares)
     unit = rest / (n * free)
     diagonal = solved.vectors**2 @ d
     # Off the diagonal some of it cancels: on average over the rows it shall be what it is.
-    factor = degrees / max(float(diagonal @ np.diag(solved.sums.K)), 1e-300)
+    factor = degrees / max(float(diagonal @ solved.diagonal), 1e-300)
     beta = solved.vectors @ (solved.turned * d)
     return beta, unit * min(factor, 1.0) * diagonal, unit, d

@@ -12,7 +12,8 @@ leverage a, η without row i is η_i - a s t / (1 - a s).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from elmband._arrays import Array, add_to_diagonal, cast, double, namespace
 from elmband.hidden import FeatureMap
 from elmband.member import EigenRows, Judged
-from elmband.quadratic import quadratic_form
+from elmband.quadratic import CovarianceRoot, variances
 
 _STRENGTHS = (-3, 4)
 _POINTS = 15
@@ -131,8 +132,17 @@ class LogNoise:
     def predict(self, X: Array) -> NoiseVariance:
         """Return the log-variance of new rows and its uncertainty."""
         H = self.features.apply(X) - self.centre
-        form = double(quadratic_form(H, self.covariance[None, ...])[:, 0])
-        return NoiseVariance.of(self._log(H), form)
+        form = variances(H, self.covariance[None, ...], lambda: self._root)
+        return NoiseVariance.of(self._log(H), double(form[:, 0]))
+
+    @cached_property
+    def _root(self) -> CovarianceRoot:
+        return CovarianceRoot.of(self.covariance[None, ...])
+
+    def narrowed(self) -> Self:
+        """Return the same model with float32 neurons."""
+        centre = cast(self.centre, namespace(self.centre).float32)
+        return replace(self, features=self.features.narrowed(), centre=centre)
 
     def log_variance(self, X: Array) -> Array:
         """Return the log-variance of new rows alone, (n,)."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, HiddenLayer
+from elmband.hidden import FARTHEST, FeatureMap, HiddenLayer
 from elmband.neurons import Neurons
 from elmband.onnx_export._graph import Tensor, joined
 from elmband.onnx_export._views import viewed
@@ -19,6 +19,9 @@ def hidden_outputs(X: Tensor, features: FeatureMap) -> Tensor:
     Z = (X.to(to_numpy(inputs.mean).dtype) - inputs.mean) / inputs.scale
     if features.view is not None:
         Z = viewed(Z, features.view)
+    narrow = np.dtype(features.dtype)
+    if narrow != Z.dtype:
+        Z = Z.apply("Max", -FARTHEST).apply("Min", FARTHEST).to(narrow)
     return layer_outputs(Z, features.hidden)
 
 
