@@ -5,7 +5,7 @@ alone, not on their order, and the samples of two parts merge into that of the w
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -38,6 +38,8 @@ _VIEW_ROWS = 4000
 # Binary digits of standardised targets beyond those of keys.
 _TARGET_DIGITS = 20
 
+_LAST_KEY = 2**64 - 1
+
 # Rows kept for each key, on average, where there are very many.
 _TWINS = 32
 
@@ -57,25 +59,18 @@ class KeptRows(Moments):
     complete: bool = True
 
     def __add__(self, other: Self) -> Self:
-        # What one of both has dropped the sum drops as well: the sooner, the less is copied.
-        bounds = [part.keys.max() for part in (self, other) if not part.complete]
-        one, two = (part.up_to(min(bounds)) if bounds else part for part in (self, other))
-        xp = namespace(one.rows.X)
-        s = None
-        if one.rows.s is not None or two.rows.s is not None:
-            s = xp.concat([_weights(one.rows), _weights(two.rows)])
-        X = xp.concat([one.rows.X, two.rows.X], axis=0)
-        Y = xp.concat([one.rows.Y, two.rows.Y], axis=0)
-        keys = np.concatenate([one.keys, two.keys])
-        both = type(self)(self.size, keys, Chunk(X, Y, s), one.complete and two.complete)
-        return both.cut()
-
-    def up_to(self, key: np.uint64) -> Self:
-        """Drop the rows with larger keys."""
-        index = np.flatnonzero(self.keys <= key)
-        if len(index) == len(self.keys):
-            return self
-        return type(self)(self.size, self.keys[index], taken(self.rows, index), complete=False)
+        parts = (self, other)
+        # What one of both has dropped the sum drops as well.
+        bounds = [part.keys.max() for part in parts if not part.complete]
+        names = _sorted_apart(np.concatenate([part.keys for part in parts]))
+        if len(names) > self.size:
+            bounds.append(names[self.size - 1])
+        last = min(bounds, default=np.uint64(_LAST_KEY))
+        places = [np.flatnonzero(part.keys <= last) for part in parts]
+        complete = not bounds and self.complete and other.complete
+        keys = np.concatenate([p.keys[i] for p, i in zip(parts, places, strict=True)])
+        kept = type(self)(self.size, keys, _rows_joined(parts, places), complete)
+        return kept if len(kept.keys) <= _TWINS * self.size else kept.thinned()
 
     def cut(self) -> Self:
         """Drop the rows whose keys are not among the smallest, and most of very many twins."""
@@ -129,6 +124,32 @@ def _sorted_apart(keys: Keys) -> Keys:
     """Return different keys in their order: `np.unique` takes several times as long."""
     ordered = np.sort(keys)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(keys) else ordered
+
+
+def _rows_joined(parts: Sequence[KeptRows], places: Sequence[Any]) -> Chunk:
+    """Return the rows of all parts at these places; of NumPy's, every number is copied once."""
+    chunks = [part.rows for part in parts]
+    if any(rows.s is not None for rows in chunks):
+        chunks = [rows._replace(s=_weights(rows)) for rows in chunks]
+    if not isinstance(chunks[0].X, np.ndarray):
+        xp = namespace(chunks[0].X)
+        some = [taken(rows, index) for rows, index in zip(chunks, places, strict=True)]
+        columns = zip(*some, strict=True)
+        return Chunk(*(None if c[0] is None else xp.concat(list(c), axis=0) for c in columns))
+    joined = []
+    for column in zip(*chunks, strict=True):
+        if column[0] is None:
+            joined.append(None)
+            continue
+        out = np.empty((sum(map(len, places)), *column[0].shape[1:]), column[0].dtype)
+        start = 0
+        for values, index in zip(column, places, strict=True):
+            stop = start + len(index)
+            # Places are within bounds; without the mode NumPy would buffer the output.
+            np.take(values, index, axis=0, out=out[start:stop], mode="clip")
+            start = stop
+        joined.append(out)
+    return Chunk(*joined)
 
 
 def _weights(rows: Chunk) -> Array:

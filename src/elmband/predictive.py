@@ -41,6 +41,9 @@ from elmband.uncertainty import mean_uncertainty
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Symmetric: TypeAlias = bool | Literal["auto"]
 
+# Noise models of more than a thousand times so many rows leave their products to threads of BLAS.
+_CALM_ROWS = 10
+
 
 @dataclass(frozen=True, eq=False)
 class Predictive:
@@ -233,20 +236,16 @@ def _fit_to(
     e = detail.spread(left_out) + detail.gap
     squares = xp.clip((detail.spread(rows.residuals) + detail.gap) * e, min=0.0)
     errors = _Errors(e, squares, rows.std**2)
-    # Many small products: threads of BLAS would wait for each other.
-    with engine.calm(0):
+    # Small products of few rows: threads of BLAS would wait for each other.
+    with engine.calm(len(rows.places) // _CALM_ROWS):
         outputs = _output_noise(pool, rows, detail, errors, settings)
+        noise = _fit_noise(outputs, detail, errors, settings.symmetric)
         # Where classes meet errors are large, which is no noise of their own.
         factors = None
         if local is not None and not pool.classes:
-            factors = _local_noise(local, rows, outputs, detail, errors)
+            factors = _local_noise(local, rows, outputs, noise)
         if factors is not None:
-            # In units of what local layers say of the noise, all is as it was without them.
-            spread = detail.spread(place(factors.known[:, None], e))
-            by_row = place(factors.known[:, None], rows.std)
-            errors = _Errors(e / spread, squares / spread**2, (rows.std / by_row) ** 2)
-            outputs = _output_noise(pool, rows, detail, errors, settings)
-        noise = _fit_noise(outputs, detail, errors, settings.symmetric)
+            noise = _with_scores(noise.sides, outputs, detail, errors, factors)
     log_factor = None if factors is None else place(2 * np.log(factors.known), Y)
     variances = [both.known.times(log_factor) for both, _, _ in noise.sides]
     known = left_out_rows(detail, Y, left_out)._replace(
@@ -295,19 +294,21 @@ def _output_noise(
 
 
 def _local_noise(
-    local: LocalFit,
-    rows: KnownRows,
-    outputs: Sequence[OutputNoise],
-    detail: Detail,
-    errors: _Errors,
+    local: LocalFit, rows: KnownRows, outputs: Sequence[OutputNoise], noise: _Noise
 ) -> KnownNoise | None:
-    """Fit local layers to how much larger errors are than a first noise model says."""
-    (output,) = outputs
-    model = output.both(detail.merged(errors.squares)[:, 0]).model
+    """Fit local layers to how much larger errors are than noise models say.
 
-    def deviation(X: Floats, mean: Floats) -> Floats:
+    Layers come after the models, which see far fewer rows: models fitted in units of the layers
+    would take out again what these have mended.
+    """
+    (output,), ((_, above, below),) = outputs, noise.sides
+
+    def deviation(X: Floats, mean: Floats, errors: Floats) -> Floats:
         beside = with_mean(place(X, output.X), place(mean, output.X) * output.orientation)
-        found: Floats = np.exp(to_numpy(model.log_variance(beside)) / 2)
+        logs = to_numpy(above.model.log_variance(beside))
+        if not noise.symmetric:
+            logs = np.where(errors > 0, logs, to_numpy(below.model.log_variance(beside)))
+        found: Floats = np.exp(logs / 2)
         return found
 
     return fit_local_noise(local, rows, deviation)
@@ -387,12 +388,15 @@ def _with_scores(
     outputs: Sequence[OutputNoise],
     detail: Detail,
     errors: _Errors,
+    factors: KnownNoise | None = None,
 ) -> _Noise:
     """Add the variances of all rows, and their scores, to noise models."""
     xp = namespace(errors.e)
+    log_factor = None if factors is None else place(2 * np.log(factors.known), errors.of_mean)
     totals = []
     for tail in zip(*sides, strict=True):
-        variance = xp.stack([side.known.noise + side.known.excess for side in tail], axis=1)
+        known = [side.known.times(log_factor) for side in tail]
+        variance = xp.stack([one.noise + one.excess for one in known], axis=1)
         totals.append(detail.spread(variance + errors.of_mean))
     unit = detail.spread(outputs[0].judged.s[:, None])[:, 0]
     scores = row_scores(errors.e, totals, detail.s, unit)

@@ -86,7 +86,7 @@ class LevelsColumn:
     rare: tuple[str, ...] = ()
     kind: ClassVar[str] = "text"
 
-    @property
+    @cached_property
     def endings(self) -> tuple[str, ...]:
         """What follows the name of the column in the names of its features."""
         # Levels that are called like the marks of other and missing ones are put in quotes.
@@ -102,7 +102,7 @@ class LevelsColumn:
         table = [known.get(level, new) for level in raw.levels] + [absent]
         return np.asarray(table)[raw.codes]
 
-    @property
+    @cached_property
     def known(self) -> dict[str, int]:
         """Which mark each level has that is known by name."""
         rare = dict.fromkeys(self.rare, len(self.levels))

@@ -25,8 +25,8 @@ from elmband.local_layers import LocalLayers, LocalNoise, bounded_factor
 from elmband.more_rows import KnownRows
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Deviation: TypeAlias = Callable[[Floats, Floats], Floats]
-"""From inputs (n, d) and means (n,) to standard deviations of the noise."""
+Deviation: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
+"""From inputs (n, d), means and errors (n,) to standard deviations of the noise on their side."""
 
 # By so much the deviance must fall.
 _LEAST_GAIN = 0.005
@@ -65,7 +65,7 @@ def fit_local_noise(local: LocalFit, known: KnownRows, deviation: Deviation) -> 
     X, s = (to_numpy(double(a)) for a in (known.judged.rows.X, known.judged.s))
     e = to_numpy(double(known.errors))[:, 0]
     mean = to_numpy(double(known.judged.rows.Y))[:, 0] - e
-    mine = np.abs(e) / (deviation(X, mean) * unit)
+    mine = np.abs(e) / (deviation(X, mean, e) * unit)
     stages, factor, target = [], np.ones(len(e)), ratio - 1
     for c in order:
         column = local.columns[c]
@@ -99,7 +99,7 @@ def _sizes(local: LocalFit, deviation: Deviation) -> Floats:
         part = slice(start, start + _ROWS_AT_ONCE)
         Z = local.inputs.layout.standardised(rows.numbers[part], rows.marks[part])
         X = Z.astype(np.float64) * np.asarray(inputs.scale) + np.asarray(inputs.mean)
-        return deviation(X, mean[part])
+        return deviation(X, mean[part], local.left_out[part])
 
     found = engine.for_all(sizes, range(0, rows.n, _ROWS_AT_ONCE))
     return np.maximum(np.concatenate(found), 1e-300)

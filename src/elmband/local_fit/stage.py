@@ -31,8 +31,8 @@ _PRIOR_ROWS = 200.0
 # Layers on more than this share of the shared outputs are summed up before these are turned.
 _NARROW_SHARE = 0.25
 # Rows whose hidden outputs are held at once.
-_ROWS_AT_ONCE = 8192
-_BLOCKS_KEPT = 2
+_ROWS_AT_ONCE = 2048
+_BLOCKS_KEPT = 8
 # A fit that leaves over less than this share is exact but for rounding.
 _LEAST_REST = 1e-9
 # Layers up to so many shared outputs know the leverage of every row; of wider ones, which have many
