@@ -12,6 +12,7 @@ mean of s_g² z P_g zᵀ over these rows. A row without a known level has u = 0 
 what the known levels add: it falls back to the stack, with a wider interval.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -148,6 +149,11 @@ class LocalLayers:
     def __post_init__(self) -> None:
         if any(stage.width > int(self.shared.basis.shape[1]) for stage in self.stages):
             raise ValueError("a stage has more columns than there are shared ones")
+
+    @property
+    def gain(self) -> float:
+        """The share by which all stages together lowered errors of rows left out."""
+        return 1 - math.prod(1 - stage.gain for stage in self.stages)
 
     def contributions(self, X: Array) -> tuple[Array, Array]:
         """Return what every stage adds to rows, and its variance, each (number of stages, n)."""

@@ -43,6 +43,8 @@ Symmetric: TypeAlias = bool | Literal["auto"]
 
 # Noise models of more than a thousand times so many rows leave their products to threads of BLAS.
 _CALM_ROWS = 10
+# Local layers that lower errors by such a share stay; others must lower interval scores as well.
+_CLEAR_GAIN, _LEAST_GAIN = 0.05, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,10 @@ class FittedPredictive(NamedTuple):
     def scores(self) -> tuple[OutputScores, ...]:
         """The sorted scores of every output."""
         return self.row_scores.outputs()
+
+
+_Fitted: TypeAlias = tuple[FittedPredictive, Floats | None]
+"""What is fitted, and interval scores of rows left out, None where they are too few to tell."""
 
 
 class NoiseSettings(NamedTuple):
@@ -194,38 +200,47 @@ def fit_predictive(
 ) -> FittedPredictive:
     """Go on from a stack: covariances, noise models, and scores of rows left out.
 
-    Rows left out know the `local` layers that were fitted to what the stack leaves over.
+    Rows left out know the `local` layers that were fitted to what the stack leaves over. Where
+    these gain little, intervals of rows left out decide whether they are kept: the mean may gain
+    less than the noise model, which sees fewer differences between rows, loses.
+    """
+    if local is None:
+        return _reweighted(pool, stack, settings)[0]
+    fitted, scores = _fit_to(pool, stack, settings, local)
+    if scores is None or local.named or local.layers.gain >= _CLEAR_GAIN:
+        return fitted
+    without, before = _reweighted(pool, stack, settings)
+    if before is None or len(before) != len(scores):
+        return fitted
+    s = fitted.row_scores.s
+    return fitted if s @ scores < (1 - _LEAST_GAIN) * (s @ before) else without
+
+
+def _reweighted(pool: Pool, stack: Stack, settings: NoiseSettings) -> _Fitted:
+    """Go on from a stack without local layers.
 
     Where noise differs much between rows, the mean is trained again with weights 1 / variance if
-    rows left out gain by it, and all that follows as well.
+    rows left out gain by it, and all that follows as well. Local layers know nothing of that.
     """
-    fitted, scores = _fit_to(pool, stack, settings, local)
+    fitted, scores = _fit_to(pool, stack, settings)
     rule, auto = settings.mean_rule, settings.reweight == "auto"
-    # Local layers know nothing of weights 1 / variance.
-    if (
-        local is not None
-        or rule is None
-        or settings.reweight is False
-        or (auto and not worth_trying(fitted.left_out))
-    ):
-        return fitted
+    if rule is None or settings.reweight is False or (auto and not worth_trying(fitted.left_out)):
+        return fitted, scores
     predictive = fitted.predictive
     precision = Precision.of(predictive.stack, predictive.noise, stack.judged.weighted_rows)
     other = (improved if auto else refitted)(pool, stack, precision, rule)
     if other is None:
-        return fitted
+        return fitted, scores
     again, new_scores = _fit_to(pool, other, settings._replace(symmetric=fitted.symmetric))
-    better = not auto or is_narrower(new_scores, scores, fitted.row_scores.s)
-    return again._replace(reweighted=True) if better else fitted
+    if auto and not is_narrower(new_scores, scores, fitted.row_scores.s):
+        return fitted, scores
+    return again._replace(reweighted=True), new_scores
 
 
 def _fit_to(
     pool: Pool, stack: Stack, settings: NoiseSettings, local: LocalFit | None = None
-) -> tuple[FittedPredictive, Floats | None]:
-    """Go on from a stack whose members stay as they are.
-
-    The second result are interval scores of rows left out, None where they are too few to tell.
-    """
+) -> _Fitted:
+    """Go on from a stack whose members stay as they are."""
     mean, rows = _known_rows(pool, stack, settings.n_rows)
     if local is not None:
         rows = local.known(rows)

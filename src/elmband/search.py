@@ -60,6 +60,8 @@ _PLACED_ROWS = 2250
 # Of so many rows members that change errors by less than this share are dropped, and neurons are of
 # float32 where errors are at least such a share of the targets' standard deviation.
 _MANY_ROWS, _AS_GOOD, _NARROW_ERROR = 100_000, 0.001, 0.01
+# Wide members are drawn again from what they have learned, while errors fall by such a share.
+_WIDE_ROUNDS, _WIDE_GAIN, _WIDE_FRESH = 3, 0.2, 3
 # Neurons of all members together.
 MAX_NEURONS = 6000
 
@@ -228,7 +230,25 @@ def _on_all_rows(pool: Pool, stack: Stack, rule: AlphaRule, most: int, max_neuro
     sample = pool.judged(max(judged_rows(pool.n_distinct), width))
     narrow = many and _narrow_will_do(pool, stack)
     found = stacked(pool, sample, specs, rule, narrow=narrow)
-    return _fewest(found) if many else found
+    if many:
+        return _fewest(found)
+    error = stack.error
+    for number in range(_WIDE_ROUNDS):
+        if found.error > (1 - _WIDE_GAIN) * error:
+            break
+        error = found.error
+        fresh = [
+            _fitting(spec, width, max_neurons // most, n_inputs)
+            for spec in _fresh_specs(pool, found, width, first=False)[:_WIDE_FRESH]
+        ]
+        if not fresh:
+            break
+        seed = _SEEDS_PER_ROUND * (_MOST_ROUNDS + 2 + number)
+        again = stacked(pool, sample, fresh, rule, beside=found, first=seed).only(most, 0.0)
+        if again.error >= found.error:
+            break
+        found = again
+    return found
 
 
 def _fewest(stack: Stack) -> Stack:

@@ -52,7 +52,7 @@ class LocalSettings(NamedTuple):
 class LocalFit:
     """Local layers with the rows that they were fitted to, and what is left over of these.
 
-    `fits` are what stages know of single rows, without these.
+    `fits` are what stages know of single rows, without these. Columns may have been `named`.
     """
 
     layers: LocalLayers
@@ -61,6 +61,7 @@ class LocalFit:
     rows: LocalRows
     left_out: Floats
     columns: tuple[Candidate, ...]
+    named: bool = False
 
     def first(self, count: int) -> "LocalFit":
         """Return the same with so many of the rows, by their hashes."""
@@ -83,20 +84,14 @@ class LocalFit:
         """Return what each stage adds to rows, its variance, and the leverage of the rows."""
         added, variances = self.layers.contributions(X)
         stages = zip(self.layers.stages, self.fits, added, variances, strict=True)
-        return [
-            (u, v, stage_leverages(self.layers, X, one, stage, v)) for stage, one, u, v in stages
-        ]
+        return [(u, v, stage_leverages(self.layers, X, one, stage)) for stage, one, u, v in stages]
 
 
-def stage_leverages(
-    layers: LocalLayers, X: Floats, fit: StageFit, stage: LocalStage, variance: Floats
-) -> Floats:
+def stage_leverages(layers: LocalLayers, X: Floats, fit: StageFit, stage: LocalStage) -> Floats:
     """Return the leverages of rows in the layer of their level."""
     places = stage.levels.places(X).astype(np.int32)
     z = layers.shared.outputs(layers.shared.standardised(X), stage.width)
-    found = fit.leverages(z, places)
-    # A variance over that of what is left over is a leverage too, nearly.
-    return variance / fit.unit[places] if found is None else found
+    return fit.leverages(z, places)
 
 
 def fit_local(pool: Pool, stack: Stack, settings: LocalSettings) -> LocalFit | None:
@@ -116,7 +111,9 @@ def fit_local(pool: Pool, stack: Stack, settings: LocalSettings) -> LocalFit | N
     if not order:
         return None
     local = _fitted(rows, inputs, found, order)
-    return local if local is not None and _helps(stack, local) else None
+    if local is None or not _helps(stack, local):
+        return None
+    return replace(local, named=isinstance(settings.columns, tuple))
 
 
 def _may_have(pool: Pool, stack: Stack, settings: LocalSettings) -> bool:

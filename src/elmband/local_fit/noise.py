@@ -78,8 +78,8 @@ def fit_local_noise(local: LocalFit, known: KnownRows, deviation: Deviation) -> 
             continue
         stage = local_stage(column, one, gain)
         layers = LocalLayers(local.layers.shared, (stage,))
-        u, v = (a[0] for a in layers.contributions(X))
-        a = s * stage_leverages(layers, X, one, stage, v)
+        u = layers.added(X)[0]
+        a = s * stage_leverages(layers, X, one, stage)
         left_out = (u - a * (mine - 1)) / np.maximum(1 - a, _LEAST_FREE)
         step = bounded_factor(left_out)
         factor, mine = factor * step, mine / step
