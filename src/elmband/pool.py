@@ -136,20 +136,20 @@ def _rows_joined(parts: Sequence[KeptRows], places: Sequence[Any]) -> Chunk:
         some = [taken(rows, index) for rows, index in zip(chunks, places, strict=True)]
         columns = zip(*some, strict=True)
         return Chunk(*(None if c[0] is None else xp.concat(list(c), axis=0) for c in columns))
-    joined = []
-    for column in zip(*chunks, strict=True):
-        if column[0] is None:
-            joined.append(None)
-            continue
-        out = np.empty((sum(map(len, places)), *column[0].shape[1:]), column[0].dtype)
-        start = 0
-        for values, index in zip(column, places, strict=True):
-            stop = start + len(index)
-            # Places are within bounds; without the mode NumPy would buffer the output.
-            np.take(values, index, axis=0, out=out[start:stop], mode="clip")
-            start = stop
-        joined.append(out)
-    return Chunk(*joined)
+    columns = zip(*chunks, strict=True)
+    return Chunk(*(None if c[0] is None else _column_joined(c, places) for c in columns))
+
+
+def _column_joined(parts: Sequence[Array], places: Sequence[Any]) -> Array:
+    """Return the rows of a column's parts at these places, in NumPy."""
+    joined = np.empty((sum(map(len, places)), *parts[0].shape[1:]), parts[0].dtype)
+    start = 0
+    for values, index in zip(parts, places, strict=True):
+        stop = start + len(index)
+        # Places are within bounds; without the mode NumPy would buffer the output.
+        np.take(values, index, axis=0, out=joined[start:stop], mode="clip")
+        start = stop
+    return joined
 
 
 def _weights(rows: Chunk) -> Array:

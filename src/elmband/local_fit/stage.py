@@ -219,7 +219,8 @@ def _signs(size: int) -> Floats | None:
     if size - 1 <= _NARROW:
         return None
     signs = np.random.default_rng(size).integers(2, size=(size, _NARROW))
-    return (2 * signs - 1) / np.sqrt(_NARROW)
+    found: Floats = (2 * signs - 1) / np.sqrt(_NARROW)
+    return found
 
 
 def _lengths(products: Singles) -> Floats:

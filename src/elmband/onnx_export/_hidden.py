@@ -19,7 +19,8 @@ def hidden_outputs(X: Tensor, features: FeatureMap) -> Tensor:
     Z = (X.to(to_numpy(inputs.mean).dtype) - inputs.mean) / inputs.scale
     if features.view is not None:
         Z = viewed(Z, features.view)
-    narrow = np.dtype(features.dtype)
+    # Other libraries have dtypes of their own, by the same names.
+    narrow = np.dtype(str(features.dtype).rpartition(".")[-1])
     if narrow != Z.dtype:
         Z = Z.apply("Max", -FARTHEST).apply("Min", FARTHEST).to(narrow)
     return layer_outputs(Z, features.hidden)
