@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from elmband._arrays import Array
+from elmband.estimators._tables import count_inputs
 from elmband.estimators._validate import check_levels, level_name
 
 Columns = dict[str, Array]
@@ -38,6 +39,8 @@ class Asked:
         light = copy(model)
         for name in _AT_HOME:
             vars(light).pop(name, None)
+        # Rows are encoded where they are.
+        light.n_features_in_ = count_inputs(model)
         return cls(light, method, options)
 
     def __call__(self, X: Array) -> Any:

@@ -22,6 +22,7 @@ from elmband.cluster import (
     scan_partitions,
 )
 from elmband.estimators._scans import few_rows
+from elmband.estimators._tables import check_encoded
 from elmband.estimators._validate import check_chunk_size
 from elmband.moments import Chunk
 from elmband.rows import DEFAULT_CHUNK_SIZE
@@ -84,6 +85,9 @@ def collection_rows(
 
 def check_collection(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Check number and names of the features of a Dask collection, or note them."""
+    if not reset and estimator._encoder_state is not None:  # noqa: SLF001
+        check_encoded(estimator, example_of(X))
+        return
     validate_data(estimator, example_of(X), dtype="numeric", reset=reset)
 
 

@@ -12,6 +12,7 @@ from elmband.cluster import Answers, is_dask_frame, lazily, scan_partitions, wri
 from elmband.estimators._asked import Asked, records
 from elmband.estimators._clusters import check_collection, spread
 from elmband.estimators._scans import check_new_scan, refuse_left_out, refuse_own_rows
+from elmband.estimators._tables import count_inputs
 from elmband.estimators._validate import check_chunk_size
 from elmband.moments import Chunk, Count
 from elmband.progress import shown
@@ -32,7 +33,7 @@ def lazy_answers(model: Any, X: Any, method: str, options: Mapping[str, Any]) ->
     if is_dask_frame(X):
         table = lazily(X, asked.table, [])
         return _mean_apart(table) if method == "predict" else table
-    example = asked(np.zeros((2, model.n_features_in_)))
+    example = asked(np.zeros((2, count_inputs(model))))
     names = getattr(example, "_fields", ("mean", "more"))
     table = lazily(X, partial(_recorded, asked=asked, names=names), [])
     parts = [table[name] for name in names]

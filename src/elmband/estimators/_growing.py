@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from elmband._arrays import double, epsilon, namespace
 from elmband.estimators._point import PointModel
 from elmband.estimators._scans import check_targets, followed, refuse_beside_scan, scan_rows
+from elmband.estimators._tables import rows_to_fit
 from elmband.estimators._updates import Grown, check_growing_rule, check_mergeable
 from elmband.estimators._validate import (
     check_alpha,
@@ -50,7 +51,8 @@ class GrowingModel(PointModel):
         assert specs is not None
         with followed(self, X, None):
             if not hasattr(self, "_targets"):
-                rows, _ = self._training(X, y, sample_weight, None)
+                given = rows_to_fit(X, sample_weight)
+                rows, _ = self._training(given, y, sample_weight, None)
                 eps = epsilon(self._dtype, namespace(rows.like))
                 grown = Grown.begin(rows, specs[0], self._dtype, eps, self._seed)
             elif self._grown is not None:

@@ -14,6 +14,7 @@ from elmband.estimators._relevant import (
     directions_by_name,
     relevance_by_name,
 )
+from elmband.estimators._tables import count_inputs, input_names
 from elmband.estimators._target_units import TargetUnits
 from elmband.histograms import Histograms, TrainingHistograms
 from elmband.mean import MeanModel
@@ -75,10 +76,7 @@ class NotingModel(TargetUnits):
 
     @property
     def _input_names(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return tuple(f"x{j}" for j in range(self.n_features_in_))
-        return tuple(map(str, names))
+        return input_names(self) or tuple(f"x{j}" for j in range(count_inputs(self)))
 
     def _note_nothing(self) -> None:
         """Forget what an earlier fit has noted."""

@@ -40,6 +40,7 @@ from elmband.estimators._scans import (
     in_blocks,
     refuse_beside_groups,
 )
+from elmband.estimators._tables import input_names, inputs_of, rows_to_fit
 from elmband.estimators._updates import Grown
 from elmband.estimators._validate import (
     check_alpha,
@@ -187,7 +188,8 @@ class PointModel(NotingModel):
         """
         refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
         with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
-            self._fit(spread(X, client), y, sample_weight, groups)
+            rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
+            self._fit(rows, y, sample_weight, groups)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
@@ -368,9 +370,7 @@ class PointModel(NotingModel):
         self, specs: list[LayerSpec] | None, *, groups: bool, pool: Pool
     ) -> LocalSettings:
         """Return which columns may have local layers; refuse those that cannot be."""
-        names = getattr(self, "feature_names_in_", None)
-        names = None if names is None else tuple(map(str, names))
-        d, table = int(pool.rows.like.shape[1]), self._encoder_state
+        d, table, names = int(pool.rows.like.shape[1]), self._encoder_state, input_names(self)
         columns = check_local_layers(self.local_layers, known_columns(table, names, d))
         if isinstance(columns, tuple):
             outputs = int(self._targets.mean.shape[0])
@@ -412,6 +412,8 @@ class PointModel(NotingModel):
             raise ValueError(f"{method} takes arrays or a scan; X is a Dask collection.")
         if isinstance(X, Scan):
             check_new_scan(self, X)
+        elif self._encoder_state is not None:
+            X = inputs_of(self, X, method, finite=self._device is None)
         else:
             # A device checks numbers faster.
             finite = self._device is None

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from elmband import engine
 from elmband._arrays import Array, namespace, to_numpy
 from elmband.checkpoint import Checkpoint, described, owner
+from elmband.estimators._tables import count_inputs, input_names
 from elmband.files import check_name, check_writable, lies_in
 from elmband.moments import Chunk
 from elmband.progress import Bar, Verbose, shown
@@ -68,13 +69,16 @@ def check_training_scan(estimator: BaseEstimator, scan: Scan) -> None:
 
 def check_new_scan(estimator: BaseEstimator, scan: Scan) -> None:
     """Refuse a scan whose features are not those of the training rows."""
-    name = type(estimator).__name__
-    if scan.n_features != estimator.n_features_in_:
+    name, count = type(estimator).__name__, count_inputs(estimator)
+    mend = "choose them with features=[...]."
+    if scan.encoder is None and estimator._encoder_state is not None:  # noqa: SLF001
+        mend = "give it the encoder of the model, as in scan(..., encoder=model.encoder_)."
+    if scan.n_features != count:
         raise ValueError(
-            f"{scan!r} has {scan.n_features} features, but {name} is expecting "
-            f"{estimator.n_features_in_} features as input; choose them with features=[...]."
+            f"{scan!r} has {scan.n_features} features, but {name} is expecting {count} features as "
+            f"input; {mend}"
         )
-    known = getattr(estimator, "feature_names_in_", None)
+    known = input_names(estimator)
     if known is not None and scan.feature_names is not None:
         for mine, theirs in zip(known, scan.feature_names, strict=True):
             if mine != theirs:

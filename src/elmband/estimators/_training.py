@@ -28,6 +28,7 @@ from elmband.estimators._scans import (
     scan_rows,
     transform_of,
 )
+from elmband.estimators._tables import EncodedRows
 from elmband.estimators._validate import (
     check_chunk_size,
     check_groups,
@@ -69,6 +70,8 @@ class TrainingModel(PlacedModel):
         if is_dask(X):
             return self._training_collection(X, y, weight, groups), self._noted(None)
         self._device = resolve(self.device)
+        if isinstance(X, EncodedRows):
+            self._encoder_state = X.encoder.state_
         checked = training_rows(self, X, y, weight, finite=self._device is None)
         labels = self._noted(check_groups(groups, checked))
         self._single_output = checked.single_output

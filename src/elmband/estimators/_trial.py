@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from elmband import engine
+from elmband.estimators._tables import count_inputs
 from elmband.hidden import FeatureMap
 from elmband.neurons import SQUARED_DISTANCES
 from elmband.value_counts import MOST_VALUES
@@ -18,7 +19,7 @@ class TriedModel(BaseEstimator):
 
     def _try_out(self) -> None:
         """Ask about a row of zeros."""
-        n, m = self.n_features_in_, len(self._targets.mean)
+        n, m = count_inputs(self), len(self._targets.mean)
         maps = list(self._maps())
         # Not even a row is made of features that the layers do not have.
         if not maps:
@@ -43,8 +44,7 @@ class TriedModel(BaseEstimator):
         _check_finite(*(getattr(self, name, 0.0) for name in ("coef_", "noise_coef_")))
         if self._grown is not None:
             _check_grown(self._grown, n, m)
-        if self._encoder_state is not None and len(self._encoder_state.names) != n:
-            raise ValueError("the encoder does not fit")
+        _check_names(self, self._encoder_state)
         _check_noted(self._dependences, self._histograms, n, m)
 
     def _maps(self) -> Iterator[FeatureMap]:
@@ -90,6 +90,15 @@ class TriedModel(BaseEstimator):
             accepted = self._thresholds.accepted(score, answer.place)
             self._usual.reasons(answer, accepted)
             self._thresholds.statement(self.classes_)
+
+
+def _check_names(model: Any, state: Any) -> None:
+    """Refuse columns that are neither those of the table nor the features made of it."""
+    n, names = model.n_features_in_, getattr(model, "feature_names_in_", None)
+    if state is not None and n not in (len(state.names), len(state.columns)):
+        raise ValueError("the encoder does not fit")
+    if names is not None and len(names) != n:
+        raise ValueError("names do not fit")
 
 
 def _check(m: int, *arrays: Any) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
 from elmband.device import check_finite, is_gpu_array
+from elmband.estimators._tables import EncodedRows, note_table
 from elmband.local_fit import LEAST_ROWS, LocalColumns
 from elmband.output_layer import AlphaRule
 from elmband.scaling import Scaling
@@ -44,7 +45,11 @@ def training_rows(
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    X = validate_data(estimator, X, dtype="numeric", ensure_min_samples=2, ensure_all_finite=finite)
+    if isinstance(X, EncodedRows):
+        X = note_table(estimator, X)
+    else:
+        how = {"ensure_min_samples": 2, "ensure_all_finite": finite}
+        X = validate_data(estimator, X, dtype="numeric", **how)
     xp = namespace(X)
     Y = _placed_numbers(y, "y", X)
     if Y.shape[0] != X.shape[0]:

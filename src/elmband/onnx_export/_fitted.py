@@ -78,11 +78,12 @@ class Fitted:
                 "Probabilities are older than the model, which rows were added to; call refresh "
                 "before to_onnx."
             )
-        names, thresholds = state.get("feature_names_in_"), state.get("_thresholds")
+        table, thresholds = state.get("_encoder_state"), state.get("_thresholds")
+        names = state.get("feature_names_in_") if table is None else table.names
         stack = state["_stack"]
         return cls(
             kind=type(model).__name__,
-            n_features=int(state["n_features_in_"]),
+            n_features=int(state["n_features_in_"]) if table is None else len(table.names),
             feature_names=None if names is None else [str(name) for name in names],
             single_output=bool(state["_single_output"]),
             targets=state["_targets"],
@@ -104,7 +105,7 @@ class Fitted:
             confidence=state.get("confidence_"),
             least=None if thresholds is None else _least(thresholds),
             statement=None if thresholds is None else model.statement_,
-            encoder=state.get("_encoder_state") if encoder else None,
+            encoder=table if encoder else None,
         )
 
     @property

@@ -11,6 +11,7 @@ from elmband.device import check_finite, moved
 from elmband.encode import EncoderState
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
 from elmband.estimators._scans import check_targets
+from elmband.estimators._tables import input_names
 from elmband.estimators._validate import held_out_rows
 from elmband.report.axes import axes_of
 from elmband.report.groups import Labels, find_groups
@@ -112,10 +113,7 @@ def _column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def _names(model: Any, names: tuple[str, ...] | None, count: int) -> tuple[str, ...]:
-    known = getattr(model, "feature_names_in_", names)
-    if known is None:
-        return tuple(f"column {j}" for j in range(count))
-    return tuple(str(name) for name in known)
+    return input_names(model) or names or tuple(f"column {j}" for j in range(count))
 
 
 def _called(target: Any) -> str:
