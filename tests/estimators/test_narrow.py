@@ -1,12 +1,15 @@
 """Regression that abstains: rows with narrow intervals are accepted, the others get a reason."""
 
 import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from sklearn import config_context
 
 from elmband import ELMIntervalRegressor, scan
 from elmband._arrays import namespace, to_numpy
 from elmband.datasets import make_heteroscedastic
+from elmband.estimators._narrow import REASONS
 
 DATA = make_heteroscedastic(600, random_state=0)
 MODEL = ELMIntervalRegressor(30, random_state=0).fit(DATA.X, DATA.y)
@@ -59,6 +62,48 @@ def test_scans_stream_to_files(tmp_path):
     rows = scan(tmp_path / "x.npy")
     path = MODEL.accept(rows, max_width=1.0, out=tmp_path / "accepted.npy")
     np.testing.assert_array_equal(np.load(path)[:, 0] > 0, MODEL.accept(GRID, max_width=1.0))
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_triage_and_variances_stream_to_tables_as_they_are(tmp_path, outputs):
+    Y = DATA.y if outputs == 1 else np.column_stack([DATA.y, 10 * DATA.y])
+    model = ELMIntervalRegressor(30, random_state=0).fit(DATA.X, Y)
+    frame = pd.DataFrame(GRID)
+    found = pd.read_parquet(model.triage(scan(GRID), max_width=2, out=tmp_path / "t.parquet"))
+    expected = model.triage(frame, max_width=2, as_frame=True)
+    many = model.triage(np.tile(GRID, (700, 1)), max_width=2, out=tmp_path / "many.parquet")
+    assert pq.ParquetFile(many).metadata.num_row_groups == 2
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    parts = pd.read_csv(model.predict_variance(GRID, out=tmp_path / "v.csv"))
+    end = "" if outputs == 1 else "_0"
+    total = model.predict_variance(GRID).total.reshape(len(GRID), -1)
+    np.testing.assert_allclose(parts[f"total{end}"], total[:, 0], rtol=1e-12)
+    assert len(parts.columns) == 6 * outputs
+
+
+def test_triage_and_quantiles_stream_to_files_of_numbers(tmp_path):
+    found = np.load(MODEL.triage(GRID, max_width=1, out=tmp_path / "t.npy"))
+    expected = MODEL.triage(GRID, max_width=1)
+    np.testing.assert_array_equal(found[:, 0], expected.mean)
+    np.testing.assert_array_equal(found[:, 1:3], expected.interval)
+    np.testing.assert_array_equal(found[:, 3], expected.accepted)
+    assert [REASONS[int(place)] for place in found[:, 4]] == expected.reason.tolist()
+    out = MODEL.predict_quantiles(scan(GRID, chunk_size=7), (0.1, 0.9), out=tmp_path / "q.parquet")
+    quantiles = pd.read_parquet(out)
+    assert list(quantiles.columns) == ["quantile_0.1", "quantile_0.9"]
+    np.testing.assert_allclose(quantiles, MODEL.predict_quantiles(GRID, (0.1, 0.9)), rtol=1e-8)
+
+
+def test_nothing_is_written_where_something_is_wrong(tmp_path):
+    for out, sentence in (("t.txt", "known extensions"), ("none/t.csv", "none")):
+        with pytest.raises((ValueError, OSError), match=sentence):
+            MODEL.triage(GRID, max_width=1, out=tmp_path / out)
+    with pytest.raises(ValueError, match="max_width must be"):
+        MODEL.triage(GRID, max_width=-1, out=tmp_path / "t.csv")
+    np.save(tmp_path / "x.npy", GRID)
+    with pytest.raises(ValueError, match="is what the scan reads"):
+        MODEL.triage(scan(tmp_path / "x.npy"), max_width=1, out=tmp_path / "x.npy")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 
 
 @pytest.mark.one_quick

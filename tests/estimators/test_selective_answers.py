@@ -158,7 +158,11 @@ def test_answers_are_streamed_to_files(fitted, tmp_path, end):
         np.testing.assert_allclose(
             read_back(out, [name]).reshape(len(ROWS), -1)[:, 0], getattr(fitted, method)(ROWS)
         )
-    out = fitted.triage(rows, out=tmp_path / f"triage.{end}")
+
+
+@pytest.mark.parametrize("end", ["npy", "h5"])
+def test_triage_is_streamed_to_files_of_numbers(fitted, tmp_path, end):
+    out = fitted.triage(scan(ROWS, chunk_size=170), out=tmp_path / f"triage.{end}")
     found = fitted.triage(ROWS)
     values = read_back(out, ["label", "accepted", "confidence", "reason"]).reshape(len(ROWS), -1)
     np.testing.assert_array_equal(values[:, 0], found.label)
@@ -173,10 +177,28 @@ def test_labels_that_are_numbers_are_written_as_they_are(tmp_path):
     np.testing.assert_array_equal(np.load(out)[:, 0], model.predict(TEST.X))
 
 
-def test_labels_that_are_text_are_not_written(tmp_path):
+def test_triage_is_streamed_to_tables_as_it_is(tmp_path):
     model = selective(NAMES[TRAIN.y])
-    with pytest.raises(ValueError, match="triage writes files of numbers, and the labels are text"):
-        model.triage(TEST.X, out=tmp_path / "triage.parquet")
+    expected = model.triage(pd.DataFrame(TEST.X), as_frame=True)
+    for end, read in READERS.items():
+        out = model.triage(scan(TEST.X, chunk_size=170), out=tmp_path / f"triage.{end}")
+        pd.testing.assert_frame_equal(read(out), expected, check_dtype=False, rtol=1e-9)
+        out = model.predict(TEST.X, out=tmp_path / f"label.{end}")
+        assert read(out)["label"].tolist() == expected["label"].tolist()
+
+
+READERS = {
+    "parquet": pd.read_parquet,
+    "csv": pd.read_csv,
+    "csv.gz": pd.read_csv,
+    "arrow": pd.read_feather,
+}
+
+
+def test_labels_that_are_text_are_no_numbers(tmp_path):
+    model = selective(NAMES[TRAIN.y])
+    with pytest.raises(ValueError, match=r"triage writes numbers only .* its labels are text"):
+        model.triage(TEST.X, out=tmp_path / "triage.npy")
     assert list(tmp_path.iterdir()) == []
     # The other answers are numbers.
     assert np.load(model.accept(TEST.X, out=tmp_path / "a.npy")).sum() == model.accept(TEST.X).sum()

@@ -281,12 +281,15 @@ class IntervalAnswers(IntervalParts):
             columns += self._bounds(parts, level, X)
         return namespace(X).stack(columns, axis=2)
 
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Array:
+    def predict_quantiles(
+        self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, out: str | Path | None = None
+    ) -> Any:
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
         A single quantile gives (n,) or (n, m). The median of symmetric noise is what `predict`
         returns, or lies below it with a `target_transform`; where `symmetric_` is False it has half
         of the targets on either side. Where bounds are among `target_values_` so are quantiles.
+        A file name `out` streams them to a .parquet, .npy, .h5, .csv or .arrow file.
         """
         levels = check_levels(quantiles, "quantiles")
 
@@ -300,7 +303,7 @@ class IntervalAnswers(IntervalParts):
             return values[:, 0, ...] if self._single_output else values
 
         columns = self._names(*(f"quantile_{level_name(q)}" for q in levels.values))
-        return self._streamed(X, "predict_quantiles", block, columns, None)
+        return self._streamed(X, "predict_quantiles", block, columns, out)
 
     def predict_variance(self, X: Any, confidence_level: float = 0.95) -> VarianceParts:
         """Return the variance in named parts, each (n,) or (n, m).

@@ -1,6 +1,5 @@
 """What a classifier that abstains answers: confidence, acceptance and triage."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +44,10 @@ class Deciding(Promising):
 
         return self._streamed(X, "accept", block, ["accepted"], out)
 
-    def triage(self, X: Any, *, as_frame: bool = False, out: str | Path | None = None) -> Any:
+    def triage(self, X: Any, *, as_frame: bool = False) -> Any:
         """Return labels, which of them are accepted, how certain they are, and the reasons.
 
-        It is a `Triage` of NumPy arrays, or with `as_frame` a table of the library of X. A file
-        name `out` streams numeric labels, 0 or 1 for accepted, the confidence, and the reason as
-        a number: 0 accepted, 1 between classes, 2 noisy here, 3 unlike training rows.
+        It is a `Triage` of NumPy arrays, or with `as_frame` a table of the library of X.
         """
         thresholds, usual = self._chosen(), self._usual
 
@@ -60,26 +57,10 @@ class Deciding(Promising):
             accepted = thresholds.accepted(score, answer.place)
             return answer.place, accepted, score, usual.reasons(answer, accepted)
 
-        if out is not None:
-            return self._written(X, block, out)
         place_of, accepted, score, reason = self._tupled(X, "triage", block)
         labels, reasons = self.classes_.take(place_of), REASONS.take(reason)
         found = Triage(labels, accepted, score, reasons)
         return framed(found._asdict(), X) if as_frame else found
-
-    def _written(self, X: Any, block: Callable[[Array], tuple[Any, ...]], out: str | Path) -> Any:
-        """Write triage to a file of numbers."""
-        if self.classes_.dtype.kind not in "iufb":
-            raise ValueError(
-                "triage writes files of numbers, and the labels are text; leave out= out, or "
-                "train on labels that are numbers."
-            )
-
-        def written(part: Array) -> Array:
-            place_of, *others = block(part)
-            return np.stack([self.classes_[place_of], *others], axis=1).astype(np.float64)
-
-        return self._streamed(X, "triage", written, [*Triage._fields], out)
 
     def evaluate(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelectiveEvaluation:
         """Return shares answered and wrong on rows that training did not see.

@@ -11,7 +11,9 @@ from elmband.estimators._validate import Levels, check_levels
 from elmband.frames import framed
 from elmband.noise.parts import Parts
 
-_REASONS = np.array(["accepted", "noisy here", "unlike training rows"], dtype=object)
+REASONS = np.array(["accepted", "noisy here", "unlike training rows"], dtype=object)
+"""Why a row is accepted or not; a number in a file is the place in this list."""
+
 _NOISY = 1
 
 
@@ -79,7 +81,7 @@ class NarrowAnswers(IntervalAnswers):
             return mean, interval, accepted, xp.where(accepted, xp.zeros_like(reason), reason)
 
         mean, interval, accepted, reason = self._tupled(X, "triage", block)
-        reasons = _REASONS.take(to_numpy(reason))
+        reasons = REASONS.take(to_numpy(reason))
         if not as_frame:
             return IntervalTriage(mean, interval, accepted, reasons)
         flat = namespace(mean).concat([mean.reshape(-1, 1, 1), interval.reshape(-1, 1, 2)], axis=2)

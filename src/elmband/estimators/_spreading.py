@@ -10,6 +10,7 @@ from elmband.estimators._deciding import Deciding
 from elmband.estimators._elsewhere import lazy_answers, written_elsewhere
 from elmband.estimators._narrow import NarrowAnswers
 from elmband.estimators._scans import judging
+from elmband.estimators._written import written_here
 from elmband.metrics.decided import SelectiveEvaluation
 
 
@@ -111,14 +112,14 @@ class SpreadIntervals(NarrowAnswers):
         """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
 
         A single quantile gives (n,) or (n, m). The median of symmetric noise is what `predict`
-        returns; where `symmetric_` is False it has half of the targets on either side. With a
-        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
+        returns; where `symmetric_` is False it has half of the targets on either side. A file name
+        `out` streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its
+        workers read the files of a scan and write to a folder `out` of Parquet files.
         """
         if client is not None:
             options = {"quantiles": quantiles}
             return written_elsewhere(self, X, client, out, "predict_quantiles", options)
-        _refuse_out(out, "predict_quantiles")
-        return super().predict_quantiles(X, quantiles)
+        return super().predict_quantiles(X, quantiles, out=out)
 
     def predict_variance(
         self,
@@ -132,13 +133,15 @@ class SpreadIntervals(NarrowAnswers):
 
         `confidence_level` is that of the bounds of the noise variance. With a `target_transform`
         parts are those of transformed targets; intervals and `return_std` are in units of y. A
-        Dask array gives parts that are Dask arrays, a Dask data frame a table. With a `client`,
-        its workers read the files of a scan and write to a folder `out` of Parquet files.
+        Dask array gives parts that are Dask arrays, a Dask data frame a table. A file name `out`
+        streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its workers
+        read the files of a scan and write to a folder `out` of Parquet files.
         """
         options = {"confidence_level": confidence_level}
         if client is not None:
             return written_elsewhere(self, X, client, out, "predict_variance", options)
-        _refuse_out(out, "predict_variance")
+        if out is not None:
+            return written_here(self, X, out, "predict_variance", options)
         if is_dask(X):
             return lazy_answers(self, X, "predict_variance", options)
         return super().predict_variance(X, confidence_level)
@@ -176,13 +179,16 @@ class SpreadIntervals(NarrowAnswers):
         """Return predictions, which of them are accepted, and why the others are not.
 
         It is an `IntervalTriage`, or with `as_frame` a table of the library of X. A Dask array
-        gives one of Dask arrays, a Dask data frame a table. With a `client`, its workers read the
-        files of a scan and write the table to a folder `out` of Parquet files.
+        gives one of Dask arrays, a Dask data frame a table. A file name `out` streams the table to
+        a .parquet, .csv or .arrow file, or numbers to a .npy or .h5 file, with the reason as its
+        place: 0 accepted, 1 noisy here, 2 unlike training rows. With a `client`, its workers read
+        the files of a scan and write the table to a folder `out` of Parquet files.
         """
         options = {"max_width": max_width, "confidence_level": confidence_level}
         if client is not None:
             return written_elsewhere(self, X, client, out, "triage", options)
-        _refuse_out(out, "triage")
+        if out is not None:
+            return written_here(self, X, out, "triage", options)
         if is_dask(X):
             return lazy_answers(self, X, "triage", options)
         return super().triage(X, **options, as_frame=as_frame)
@@ -222,8 +228,9 @@ class SpreadDecisions(Deciding):
         """Return labels, which of them are accepted, how certain they are, and the reasons.
 
         It is a `Triage` of NumPy arrays, or with `as_frame` a table of the library of X. A file
-        name `out` streams numeric labels, 0 or 1 for accepted, the confidence, and the reason as
-        a number: 0 accepted, 1 between classes, 2 noisy here, 3 unlike training rows.
+        name `out` streams the table to a .parquet, .csv or .arrow file, or numbers to a .npy or
+        .h5 file, with the reason as its place: 0 accepted, 1 between classes, 2 noisy here,
+        3 unlike training rows.
 
         A Dask array gives a `Triage` of Dask arrays, a Dask data frame a table. With a `client`,
         its workers read the files of a scan and write the table, reasons in words, to a folder
@@ -231,9 +238,11 @@ class SpreadDecisions(Deciding):
         """
         if client is not None:
             return written_elsewhere(self, X, client, out, "triage", {})
-        if is_dask(X) and out is None:
+        if out is not None:
+            return written_here(self, X, out, "triage", {})
+        if is_dask(X):
             return lazy_answers(self, X, "triage", {})
-        return super().triage(X, as_frame=as_frame, out=out)
+        return super().triage(X, as_frame=as_frame)
 
     def evaluate(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Any = None
@@ -244,10 +253,3 @@ class SpreadDecisions(Deciding):
         With a `client`, its workers read the files of a scan.
         """
         return super().evaluate(spread(X, client), y, sample_weight)
-
-
-def _refuse_out(out: str | Path | None, method: str) -> None:
-    if out is not None:
-        raise ValueError(
-            f"{method} writes files where workers do, as in {method}(scan, client=client, out=)."
-        )

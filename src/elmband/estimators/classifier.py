@@ -16,6 +16,7 @@ from elmband.estimators._coded import CodedModel
 from elmband.estimators._elsewhere import written_elsewhere
 from elmband.estimators._updates import Grown, in_own_mean_weights
 from elmband.estimators._validate import check_alpha
+from elmband.estimators._written import written_here
 from elmband.left_out import LeftOut
 from elmband.local_fit import LocalColumns
 from elmband.mean import MeanModel, SelectionMethod
@@ -143,9 +144,9 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_
     def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the label of every row, or columns of 0 and 1 where there are several.
 
-        X is an array or a scan. A file name `out` streams numeric labels to a .parquet, .npy, .h5,
-        .csv or .arrow file, and returns its path. With a `client`, its workers read the files of
-        a scan and write labels of any kind to a folder `out` of Parquet files.
+        X is an array, a table or a scan. A file name `out` streams labels to a .parquet, .csv or
+        .arrow file, or numeric ones to a .npy or .h5 file, and returns its path. With a `client`,
+        its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
         check_is_fitted(self)
         if client is not None:
@@ -153,7 +154,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_
         if out is None:
             return self._streamed(X, "predict", self._labels, [], None)
         if self.classes_.dtype.kind not in "iufb":
-            raise ValueError("predict writes numeric labels only; these are text.")
+            return written_here(self, X, out, "predict", {})
         columns = self._names("label") if self._classes.multilabel else ["label"]
         return self._streamed(X, "predict", self._numbers, columns, out)
 

@@ -1,6 +1,6 @@
 """Results that are computed chunk by chunk, streamed to a file in flat memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
@@ -8,15 +8,17 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
-from elmband._arrays import Array
+from elmband._arrays import Array, to_numpy
 from elmband.files import appearing_together, naming
-from elmband.stream.write._arrow import CsvFile, GzipCsvFile, IpcFile, ParquetFile
+from elmband.stream.errors import needed
+from elmband.stream.write._arrow import ArrowFile, CsvFile, GzipCsvFile, IpcFile, ParquetFile
 from elmband.stream.write._file import SteadyFile
-from elmband.stream.write._groups import Groups, Rows
+from elmband.stream.write._groups import ColumnGroups, Groups, Rows
 from elmband.stream.write._hdf5 import Hdf5File
 from elmband.stream.write._npy import NpyFile
 
 Write: TypeAlias = Callable[[Array], None]
+WriteColumns: TypeAlias = Callable[[Mapping[str, Array]], None]
 
 
 class Format(Protocol):
@@ -123,17 +125,55 @@ def _opened(
             with _failing_as(path, file):
                 groups.add(block)
 
-        try:
+        with _closed(path, file, target):
             yield write
             with _failing_as(path, file):
                 groups.flush()
-        except BaseException:
-            with suppress(Exception):
-                target.close()
-            raise
+
+
+@contextmanager
+def open_table_writer(path: str | Path, like: Mapping[str, Array]) -> Iterator[WriteColumns]:
+    """Open a file for blocks of columns of any types, which are those of `like`.
+
+    It appears as that of `open_writer` does. The format must be one that `holds_any_type`.
+    """
+    path, arrow = Path(path), needed("pyarrow", "Writing Parquet, CSV or Arrow")
+    schema = arrow.table({name: to_numpy(values) for name, values in like.items()}).schema
+    make = format_of(path)
+    with appearing_together([path]) as (temporary,), SteadyFile(temporary) as file:
         with _failing_as(path, file):
+            target = make(file, tuple(like), np.dtype(np.float64), schema)  # type: ignore[call-arg]
+
+        groups = ColumnGroups(target.write_columns, tuple(like))  # type: ignore[attr-defined]
+
+        def write(columns: Mapping[str, Array]) -> None:
+            with _failing_as(path, file):
+                groups.add(columns)
+
+        with _closed(path, file, target):
+            yield write
+            with _failing_as(path, file):
+                groups.flush()
+
+
+def holds_any_type(path: str | Path) -> bool:
+    """Tell whether a file of this name has a place for text, beside numbers."""
+    make = format_of(Path(path))
+    return isinstance(make, type) and issubclass(make, ArrowFile)
+
+
+@contextmanager
+def _closed(path: Path, file: SteadyFile, target: Format) -> Iterator[None]:
+    """Close a file once everything is written, or whatever went wrong."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
             target.close()
-            file.close()
+        raise
+    with _failing_as(path, file):
+        target.close()
+        file.close()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any, BinaryIO
 
@@ -11,13 +12,22 @@ from elmband.stream.errors import needed
 from elmband.stream.write._groups import Rows
 
 
-class _ArrowFile:
-    """What the formats share: rows as a record batch, and things to close in reverse order."""
+class ArrowFile:
+    """What the formats share: rows as a record batch, and things to close in reverse order.
 
-    def __init__(self, file: BinaryIO, columns: tuple[str, ...], dtype: np.dtype[Any]) -> None:
+    Columns are numbers of one type, or of the types of a `schema` of Arrow.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        columns: tuple[str, ...],
+        dtype: np.dtype[Any],
+        schema: Any = None,
+    ) -> None:
         self._arrow = _module("pyarrow")
         kind = self._arrow.from_numpy_dtype(dtype)
-        self._schema = self._arrow.schema([(name, kind) for name in columns])
+        self._schema = schema or self._arrow.schema([(name, kind) for name in columns])
         self._open = ExitStack()
         self._writer = self._open.enter_context(self._start(file))
 
@@ -26,7 +36,14 @@ class _ArrowFile:
 
     def write(self, rows: Rows) -> None:
         """Append rows."""
-        arrays = [self._arrow.array(values) for values in rows.T]
+        self.write_columns(rows.T)
+
+    def write_columns(self, columns: Iterable[Any]) -> None:
+        """Append rows that are given column by column."""
+        arrays = [
+            self._arrow.array(values, kind)
+            for values, kind in zip(columns, self._schema.types, strict=True)
+        ]
         self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
 
     def close(self) -> None:
@@ -34,23 +51,25 @@ class _ArrowFile:
         self._open.close()
 
 
-class ParquetFile(_ArrowFile):
+class ParquetFile(ArrowFile):
     """Parquet with one row group for every call of `write`, compressed by zstd."""
 
     def _start(self, file: BinaryIO) -> Any:
         parquet = _module("pyarrow.parquet")
         # Hardly any two numbers are equal: dictionaries of them would save nothing.
-        return parquet.ParquetWriter(file, self._schema, compression="zstd", use_dictionary=False)
+        text = [field.name for field in self._schema if field.type == self._arrow.string()]
+        options = {"compression": "zstd", "use_dictionary": text or False}
+        return parquet.ParquetWriter(file, self._schema, **options)
 
 
-class IpcFile(_ArrowFile):
+class IpcFile(ArrowFile):
     """Arrow's own format, also known as Feather, uncompressed: it can be mapped into memory."""
 
     def _start(self, file: BinaryIO) -> Any:
         return _module("pyarrow.ipc").new_file(file, self._schema)
 
 
-class CsvFile(_ArrowFile):
+class CsvFile(ArrowFile):
     """A header line, then numbers in as few digits as give the same number when read."""
 
     def _start(self, file: BinaryIO) -> Any:
