@@ -94,3 +94,10 @@ def test_the_command_takes_a_model_that_was_fitted_to_a_table(folder, tmp_path):
         cwd=tmp_path,
     )
     assert "town" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_an_encoder_is_no_model(folder, tmp_path):
+    elmband.load(folder / "iris.safetensors").encoder_.save(tmp_path / "e.safetensors")
+    for command in (("info",), ("predict", folder / "iris.csv", "-o", "p.csv")):
+        _, complained = run(command[0], "e.safetensors", *command[1:], cwd=tmp_path, code=1)
+        assert complained.startswith("Error: e.safetensors holds an encoder of tables and no model")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from elmband import load
+from elmband.encode import TableEncoder
 from elmband.printable import on_one_line
 
 # How the files begin that are not text.
@@ -59,9 +60,19 @@ def loaded(path: str) -> Any:
     """Return the model of a file, or of standard input."""
     with readable(path) as file:
         try:
-            return load(file)
+            return _model(load(file), path)
         except ValueError as error:
             raise ValueError(_called(str(error), file, path)) from error
+
+
+def _model(found: Any, path: str) -> Any:
+    """Return a model; what else there may be in such a file is refused."""
+    if isinstance(found, TableEncoder):
+        raise ValueError(
+            f"{named(path)} holds an encoder of tables and no model; elmband fit writes models, "
+            "which have their encoder with them."
+        )
+    return found
 
 
 def _called(sentence: str, file: str, path: str) -> str:

@@ -1,6 +1,7 @@
 """A table of numbers, text, dates and missing values to numbers, as a scikit-learn transformer."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from elmband.encode.learn import learned, sum_table
 from elmband.encode.novelty import Novelty, novelty_of
 from elmband.encode.raw import RawRows, at
 from elmband.encode.rules import Rules, checked_rules
+from elmband.encode.saving import write_encoder
 from elmband.encode.state import DroppedColumn, EncoderState, LevelsColumn
 from elmband.encode.summary import described
 from elmband.encode.tables import Table, array_table, object_table, table_of
@@ -244,6 +246,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         state = self._fitted("novelty")
         return novelty_of(state, self._table(X, reset=False).blocks())
 
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted encoder to a .safetensors file, to be read by `elmband.load`.
+
+        The file holds numbers and text only: nothing in it is run when it is loaded.
+        """
+        check_is_fitted(self)
+        return write_encoder(self.state_, path)
+
     @classmethod
     def from_state(cls, state: EncoderState) -> Self:
         """Return a fitted encoder with the `state_` of another."""
@@ -265,6 +275,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         used = self.state_.used if hasattr(self, "state_") else ()
         learned = (column.name for column in used if isinstance(column, LevelsColumn))
         return self._rules().categorical.union(learned)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that cannot be, with a sentence."""
+        self._rules()
 
     def _rules(self) -> Rules:
         return checked_rules(self.max_levels, self.min_count, self.categorical, self.dtype)

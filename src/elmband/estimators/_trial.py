@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from elmband import engine
+from elmband.encode.saving import check_state
 from elmband.estimators._tables import count_inputs
 from elmband.hidden import FeatureMap
 from elmband.neurons import SQUARED_DISTANCES
@@ -97,6 +98,8 @@ def _check_names(model: Any, state: Any) -> None:
     n, names = model.n_features_in_, getattr(model, "feature_names_in_", None)
     if state is not None and n not in (len(state.names), len(state.columns)):
         raise ValueError("the encoder does not fit")
+    if state is not None:
+        check_state(state)
     if names is not None and len(names) != n:
         raise ValueError("names do not fit")
 

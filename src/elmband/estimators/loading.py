@@ -6,6 +6,9 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from elmband import model_file
+from elmband.encode import TableEncoder
+from elmband.encode.saving import NAME as ENCODER
+from elmband.encode.saving import state_of
 from elmband.estimators._fitted import KINDS
 from elmband.estimators._point import PointModel
 from elmband.estimators.classifier import ELMClassifier
@@ -20,7 +23,7 @@ _MODELS: dict[str, type[PointModel]] = {
 
 
 def load(path: str | Path) -> Any:
-    """Return the model of a file that its `save` wrote.
+    """Return the model, or the encoder of tables, of a file that its `save` wrote.
 
     Nothing in the file is run. Checksums and shapes are verified; a file that is damaged, was
     changed, or belongs to a later format is refused with a sentence.
@@ -38,6 +41,8 @@ def load(path: str | Path) -> Any:
     True
     """
     stored = model_file.read(path, KINDS)
+    if stored.model == ENCODER:
+        return _encoder(path, stored)
     kind = _MODELS.get(stored.model)
     if kind is None:
         raise ValueError(f"{path} holds a model of the unknown kind {stored.model[:40]!r}.")
@@ -48,3 +53,13 @@ def load(path: str | Path) -> Any:
     except Exception as error:
         raise ValueError(f"{path} is damaged or was changed: its model does not work.") from error
     return model
+
+
+def _encoder(path: str | Path, stored: model_file.Stored) -> TableEncoder:
+    """Return an encoder whose parts work together."""
+    try:
+        encoder = TableEncoder.from_state(state_of(stored))
+        encoder.check_parameters()
+    except Exception as error:
+        raise ValueError(f"{path} is damaged or was changed: its encoder does not work.") from error
+    return encoder
