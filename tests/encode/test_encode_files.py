@@ -9,8 +9,7 @@ from mixed import LIBRARIES, mixed
 from test_encode_state import ENCODERS
 
 from elmband import ELMRegressor, TableEncoder, load, scan
-from elmband.encode import LevelsColumn, NumberColumn, TimeColumn
-from elmband.encode.saving import KINDS
+from elmband.encode import ENCODER_KINDS, LevelsColumn, NumberColumn, TimeColumn
 from elmband.packed_file import Stored, pack, write
 
 TABLE = mixed()
@@ -48,7 +47,8 @@ def test_an_encoder_that_is_not_fitted_is_not_saved(tmp_path):
 
 def forged(path, state, model="TableEncoder", **more):
     """Write what no encoder would."""
-    return write(path, pack(Stored(model, {"state_": state, **more}, "0"), KINDS))
+    kinds = {kind: {} for kind in ENCODER_KINDS}
+    return write(path, pack(Stored(model, {"state_": state, **more}, "0"), kinds))
 
 
 def changed(kind, /, **change):

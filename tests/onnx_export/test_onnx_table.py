@@ -5,6 +5,7 @@ import json
 import numpy as np
 import onnx
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from exported import TOLERANCE, Session, assert_close
 from onnx.reference import ReferenceEvaluator
@@ -65,6 +66,26 @@ def test_intervals_of_a_table_with_everything(interval_model, level):
     assert_close(found["std"], std, scale, times=10)
     assert_close(found["lower"], interval[:, 0], scale, times=10)
     assert_close(found["upper"], interval[:, 1], scale, times=10)
+
+
+def test_a_model_that_was_fitted_to_a_table_itself():
+    frame, new = table(), new_rows()
+    model = ELMRegressor(20, random_state=0).fit(frame, goal(frame))
+    with pytest.warns(UserWarning, match="beyond the training rows"):
+        expected = model.predict(new)
+    names = columns(to_onnx(model))
+    inputs = given(new, names)
+    # Without categories= these are numbers.
+    inputs["code"] = new["code"].to_numpy()
+    found = Session(to_onnx(model)).inner.run(None, inputs)[0]
+    assert_close(found, expected, float(expected.std()), times=10)
+    features = to_onnx(model, encoder=False)
+    notes = {
+        note.key: json.loads(note.value)
+        for note in features.metadata_props
+        if note.key == "features"
+    }
+    assert notes["features"] == model.encoder_.get_feature_names_out().tolist()
 
 
 @pytest.mark.slow
@@ -131,12 +152,100 @@ def test_names_texts_and_types_of_inputs(interval_model):
     assert kinds["column_label"] == kinds["code"] == types.STRING
     assert kinds["when"] == kinds["clock"] == types.INT64
     said = {name: port.doc_string for name, port in ports.items()}
-    assert said["took"] == "Column 'took': durations in seconds; NaN where missing."
-    assert said["flag"] == "Column 'flag': numbers, booleans as 0 and 1; NaN where missing."
-    assert said["empty"] == "Column 'empty': text; '<missing>' where missing."
+    took = interval_model.encoder_.state_.used[-2]
+    ends = f"{took.low:g} to {took.high:g} in training"
+    assert said["took"] == f"Column 'took': durations in seconds; NaN where missing; {ends}."
+    flag = "Column 'flag': numbers, booleans as 0 and 1; NaN where missing; 0 to 1 in training."
+    assert said["flag"] == flag
+    empty = "Column 'empty': text; '<missing>' where missing; levels are "
+    assert said["empty"] in {f"{empty}'', 'full'.", f"{empty}'full', ''."}
+    assert "; 2019-11-05 to 2022-04-18 in training." in said["when"]
     assert said["code"].startswith("Column 'code': text, whole numbers without a point; ''")
     assert "since 1970-01-01 00:00 on the clocks of America/New_York; -2**63" in said["zoned"]
     assert "since midnight" in said["clock"]
+
+
+def test_a_stranger_reads_what_the_columns_were(interval_model):
+    proto = to_onnx(interval_model)
+    notes = {note.key: note.value for note in proto.metadata_props}
+    facts = {fact["column"]: fact for fact in json.loads(notes["inputs"])}
+    assert {name: fact["input"] for name, fact in facts.items()} == columns(proto)
+    label = facts["label"]
+    assert (label["kind"], label["missing"], label["unseen"]) == (
+        "text",
+        "",
+        "mean of training rows",
+    )
+    assert set(label["levels"]) == {"red", "blue", "gréen", "a rare one"}
+    assert facts["took"]["unit"] == "seconds"
+    frame = table()
+    low, high = pc.min_max(frame["mean"]).as_py().values()
+    assert (facts["mean"]["training_low"], facts["mean"]["training_high"]) == (low, high)
+    zoned = facts["zoned"]
+    assert (zoned["unit"], zoned["time_zone"]) == ("microseconds", "America/New_York")
+    assert zoned["since"] == "1970-01-01T00:00:00"
+    days = pc.min_max(frame["day"]).as_py()
+    assert facts["day"]["training_low"] == days["min"].isoformat()
+    assert facts["day"]["training_high"] == days["max"].isoformat()
+    assert "training_low" not in facts["clock"]
+
+
+# Dates in other units than microseconds.
+
+
+def dated(dates):
+    """Return a model of nothing but dates, and what it answers to numbers."""
+    frame = pa.table({"t": pa.array(dates.astype("M8[us]"))})
+    model = ELMRegressor(5, random_state=0).fit(rows_of(frame, np.arange(len(dates)) % 5.0))
+    run = Session(to_onnx(model))
+    return lambda numbers: run.inner.run(None, {"t": np.asarray(numbers, dtype=np.int64)})[0]
+
+
+DAYS = np.arange("2005-01-01", "2024-01-01", 97, dtype="M8[D]")
+TIMES = DAYS.astype("M8[s]") + 3600 * 7 + 59
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "ns"])
+def test_dates_in_another_unit_have_no_answer(unit):
+    answer = dated(DAYS)
+    for dates in (DAYS, TIMES, DAYS + 3000):
+        numbers = dates.astype(f"M8[{unit}]").astype(np.int64)
+        # Of milliseconds one midnight in a thousand is another midnight near 1970.
+        assert np.isnan(answer(numbers)).mean() >= (0.98 if unit == "ms" else 1.0)
+        assert np.isfinite(answer(dates.astype("M8[us]").astype(np.int64))).all()
+
+
+def test_dates_that_may_be_meant_have_an_answer():
+    answer = dated(DAYS)
+    odd = ["1600-02-29", "1970-01-01", "1970-02-01", "0001-01-01", "9999-12-31T23:59"]
+    assert np.isfinite(answer(np.array(odd, dtype="M8[us]").astype(np.int64))).all()
+    # Where training was near 1970 all of its dates are dates, and nanoseconds are none.
+    births = np.arange("1940-01-01", "2024-01-01", 97, dtype="M8[D]")
+    answer = dated(births)
+    near = np.arange("1969-11-01", "1970-03-01", dtype="M8[h]").astype("M8[us]").astype(np.int64)
+    assert np.isfinite(answer(near)).all()
+    numbers = births.astype("M8[ns]").astype(np.int64)
+    years = numbers.astype("M8[us]").astype("M8[Y]").astype(np.int64) + 1970
+    np.testing.assert_array_equal(np.isnan(answer(numbers)), (years < 1) | (years > 9999))
+    assert np.isnan(answer(numbers)).mean() > 0.8
+
+
+def test_times_of_day_in_another_unit_have_no_answer():
+    seconds = np.arange(0, 86400, 611)
+    clock = pa.array((seconds * 10**6).tolist(), pa.time64("us"))
+    frame = pa.table({"t": clock})
+    model = ELMRegressor(5, random_state=0).fit(rows_of(frame, np.arange(len(seconds)) % 5.0))
+    run = Session(to_onnx(model))
+
+    def missing(numbers):
+        return np.isnan(run.inner.run(None, {"t": np.asarray(numbers, dtype=np.int64)})[0])
+
+    assert not missing(seconds * 10**6).any()
+    assert missing(seconds)[1:].all()
+    assert missing(seconds * 10**9)[1:].all()
+    assert missing([-1, 86400 * 10**6]).all()
+    # Missing ones and midnight are no other unit.
+    assert not missing([np.iinfo(np.int64).min, 0]).any()
 
 
 def test_a_column_without_a_name_has_an_input():

@@ -1,9 +1,17 @@
 """Tables as people have them: numbers, text, dates and missing values to numbers."""
 
+from typing import Any
+
 from elmband.encode.calendar import calendar
 from elmband.encode.encoder import TableEncoder
-from elmband.encode.saving import ENCODER_KINDS
-from elmband.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn
+from elmband.encode.state import (
+    DroppedColumn,
+    EncoderState,
+    LevelsColumn,
+    NumberColumn,
+    TimeColumn,
+)
+from elmband.encode.target import TargetLevels
 
 __all__ = [
     "ENCODER_KINDS",
@@ -14,3 +22,13 @@ __all__ = [
     "TimeColumn",
     "calendar",
 ]
+
+ENCODER_KINDS: tuple[type[Any], ...] = (
+    DroppedColumn,
+    EncoderState,
+    LevelsColumn,
+    NumberColumn,
+    TargetLevels,
+    TimeColumn,
+)
+"""The classes that the state of an encoder is made of."""

@@ -276,10 +276,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         learned = (column.name for column in used if isinstance(column, LevelsColumn))
         return self._rules().categorical.union(learned)
 
-    def check_parameters(self) -> None:
-        """Refuse parameters that cannot be, with a sentence."""
-        self._rules()
-
     def _rules(self) -> Rules:
         return checked_rules(self.max_levels, self.min_count, self.categorical, self.dtype)
 

@@ -3,35 +3,21 @@
 import warnings
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+# What it is made of is listed beside all that it offers.
+from elmband import encode
 from elmband.encode.calendar import PARTS
-from elmband.encode.raw import Nothing, of_kind
 from elmband.encode.state import (
-    DroppedColumn,
     EncoderState,
     LevelsColumn,
     NumberColumn,
     TimeColumn,
     UsedColumn,
 )
-from elmband.encode.target import TargetLevels
 from elmband.files import check_writable
 from elmband.packed_file import Kinds, Stored, pack, write
-
-ENCODER_KINDS: tuple[type[Any], ...] = (
-    DroppedColumn,
-    EncoderState,
-    LevelsColumn,
-    NumberColumn,
-    TargetLevels,
-    TimeColumn,
-)
-"""The classes that the state of an encoder is made of."""
-
-KINDS: Kinds = {kind: {} for kind in ENCODER_KINDS}
 
 NAME = "TableEncoder"
 """What a file calls an encoder."""
@@ -41,7 +27,8 @@ def write_encoder(state: EncoderState, path: str | Path) -> Path:
     """Write a fitted encoder to a file, which appears whole or not at all."""
     check_writable(Path(path))
     check_state(state)
-    return write(path, pack(Stored(NAME, {"state_": state}, version("elmband")), KINDS))
+    kinds: Kinds = {kind: {} for kind in encode.ENCODER_KINDS}
+    return write(path, pack(Stored(NAME, {"state_": state}, version("elmband")), kinds))
 
 
 def state_of(stored: Stored) -> EncoderState:
@@ -66,7 +53,7 @@ def check_state(state: EncoderState) -> None:
         with warnings.catch_warnings():
             # Of a value that is missing where the fit had none.
             warnings.simplefilter("ignore")
-            column.fill(of_kind(Nothing(1), column.kind), out)
+            column.fill(state.read(column, np.array([None], dtype=object)), out)
         if not out.shape[1] or not np.isfinite(out).all():
             raise ValueError("features do not fit")
 

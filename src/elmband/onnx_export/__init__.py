@@ -8,6 +8,7 @@ from elmband.files import appearing_whole, check_writable, naming
 from elmband.onnx_export._answers import answers, column_inputs
 from elmband.onnx_export._fitted import Fitted
 from elmband.onnx_export._graph import Graph
+from elmband.onnx_export._inputs import facts_of
 from elmband.onnx_export._proto import About, checked_opset, model_proto
 
 if TYPE_CHECKING:
@@ -47,17 +48,28 @@ def to_onnx(
     - `ELMSelectiveClassifier`: the same with confidence, in float64, and accepted, if something
       was asked for.
 
-    A model that was trained on ``scan(..., encoder=TableEncoder())`` takes the table itself: in
-    place of `X` there is an input (n,) for each column that the encoder uses, with its name.
-    Columns that are called as something else in this list are `column_mean`, `column_label` and so
-    on. The text of every input tells what it takes:
+    A model that was trained on a table with text, dates or gaps takes the table itself: in place of
+    `X` there is an input (n,) for each column that its encoder uses, with its name. Columns that
+    are called as something else in this list are `column_mean`, `column_label` and so on. The text
+    of every input tells what it takes:
 
     - numbers, in the dtype of the features, booleans as 0 and 1, durations in seconds; NaN where
       missing;
     - text and categories as text, an empty one where missing (``'<missing>'`` if the fit had an
       empty level); unseen levels are `other`, as in Python;
-    - dates as int64, in microseconds since 1970 on the clocks that the fit had, times of day since
-      midnight; -2**63 where missing. ``dates.astype("M8[us]").astype("int64")`` of NumPy is that.
+    - dates as int64, in microseconds since 1970 on the clocks that the fit had (those of its time
+      zone, not UTC), times of day since midnight; -2**63 where missing.
+      ``dates.astype("M8[us]").astype("int64")`` of NumPy is that.
+
+    The note `inputs` among the metadata is a JSON list with the column, kind, unit, time zone, mark
+    of missing values, range in training and levels of every input.
+
+    Dates in another unit are refused where a number can tell: a row has nan for an answer if its
+    date lies outside the years 1 to 9999, as most numbers of nanoseconds do; or, where all training
+    dates are at least a year away from 1970, within seven weeks of it and not at midnight, as
+    numbers of days, seconds and milliseconds do. Of milliseconds one midnight in a thousand is not
+    refused. So has a time of day that is none, or one of less than 86,400 microseconds, as all
+    numbers of seconds are; milliseconds cannot be told, and no unit of a number or a duration can.
 
     Answers equal those of Python but for rounding: to some 12 digits in float64 (to some 6 with
     local layers, which are float32 in Python too), to some 5 in float32. Nothing is refused and no
@@ -82,7 +94,7 @@ def to_onnx(
     -------
     onnx.ModelProto or Path
         The model, or the path where it was written. Its metadata name the features and classes,
-        the input of each column, and say what the threshold means.
+        inputs and columns, and say what the threshold means.
 
     Examples
     --------
@@ -113,7 +125,9 @@ def _about(fitted: Fitted) -> About:
     if fitted.feature_names is not None:
         notes["features"] = json.dumps(fitted.feature_names)
     if fitted.encoder is not None:
-        notes["columns"] = json.dumps(column_inputs(fitted.encoder))
+        inputs = column_inputs(fitted.encoder)
+        notes["columns"] = json.dumps(inputs)
+        notes["inputs"] = json.dumps(facts_of(fitted.encoder, inputs))
     if fitted.classes is not None:
         notes["classes"] = json.dumps(fitted.classes.labels.tolist(), default=str)
     elif fitted.calibration is not None:

@@ -7,6 +7,8 @@ import numpy as np
 from elmband.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn, UsedColumn
 from elmband.onnx_export._calendar import calendar_parts, known_times
 from elmband.onnx_export._graph import WHOLE, Graph, Port, Tensor, joined, where
+from elmband.onnx_export._inputs import missing_text, text_of
+from elmband.onnx_export._time_units import in_wrong_unit
 
 _TEXT = np.dtype(object)
 
@@ -36,21 +38,13 @@ def input_names(state: EncoderState, taken: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def missing_text(column: LevelsColumn) -> str:
-    """Return the text that stands for a missing one: an empty text, unless that is a level."""
-    text = ""
-    while text in column.known:
-        text = f"<{text or 'missing'}>"
-    return text
-
-
 def _port(column: UsedColumn, name: str, dtype: np.dtype[np.generic]) -> Port:
     """Return the input of a column, which says what it takes."""
     if isinstance(column, NumberColumn):
-        return Port(name, dtype, ("n",), _about_numbers(column))
+        return Port(name, dtype, ("n",), text_of(column))
     if isinstance(column, LevelsColumn):
-        return Port(name, _TEXT, ("n",), _about_text(column))
-    return Port(name, WHOLE, ("n",), _about_times(column))
+        return Port(name, _TEXT, ("n",), text_of(column))
+    return Port(name, WHOLE, ("n",), text_of(column))
 
 
 def _features(given: Tensor, column: UsedColumn, dtype: np.dtype[np.generic]) -> list[Tensor]:
@@ -98,25 +92,6 @@ def _times(times: Tensor, column: TimeColumn, dtype: np.dtype[np.generic]) -> li
         where(missing, mean, parts[part]).to(dtype)
         for part, mean in zip(column.parts, column.means, strict=True)
     ]
+    if found:
+        found[0] = where(in_wrong_unit(known, column), np.nan, found[0])
     return found + ([missing.to(dtype)] if column.gaps else [])
-
-
-def _about_numbers(column: NumberColumn) -> str:
-    what = "numbers, booleans as 0 and 1"
-    if column.kind == "durations":
-        what = "durations in seconds"
-    return f"Column {column.name!r}: {what}; NaN where missing."
-
-
-def _about_text(column: LevelsColumn) -> str:
-    how = ", whole numbers without a point" if column.categorical else ""
-    return f"Column {column.name!r}: text{how}; {missing_text(column)!r} where missing."
-
-
-def _about_times(column: TimeColumn) -> str:
-    if column.kind == "times of day":
-        since = "midnight"
-    else:
-        clocks = "" if column.zone is None else f" on the clocks of {column.zone}"
-        since = f"1970-01-01 00:00{clocks}"
-    return f"Column {column.name!r}: microseconds since {since}; -2**63 where missing."
