@@ -15,11 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import make_pipeline
 
 from elmband import ELMIntervalRegressor
 from elmband.display import new_figure
-from elmband.encode import TableEncoder
 
 
 def orders(n_rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -36,7 +34,7 @@ def orders(n_rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 train, hours = orders(4000, seed=0)
-model = make_pipeline(TableEncoder(), ELMIntervalRegressor(random_state=0)).fit(train, hours)
+model = ELMIntervalRegressor(random_state=0).fit(train, hours)
 
 figure = new_figure(11, 4.5)
 left, right = figure.subplots(1, 2)

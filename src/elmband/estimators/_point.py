@@ -173,6 +173,10 @@ class PointModel(NotingModel):
     ) -> Self:
         """Train on rows X (n, d) and targets y (n,) or (n, m), or on a scan that holds both.
 
+        X is an array of numbers, or a table of pandas, Polars or Arrow. Text, categories, dates and
+        missing values in a table are made into numbers by a `TableEncoder`, which the model keeps
+        as `encoder_` and uses for every table that it is asked about.
+
         Only ratios of weights matter, but a number `alpha` acts on weights as given, as in
         scikit-learn's `Ridge`. A row is left out with all of its weight, and copies of a row in
         memory leave together, so that whole weights equal repeats. Rows with the same label in

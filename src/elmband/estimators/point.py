@@ -106,8 +106,11 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
         The range that predictions and bounds stay in, infinite where it has no end.
     local_layers_ : tuple of LocalSummary
         The columns that have local layers, with the number of levels and what they gained.
+    encoder_ : TableEncoder or None
+        What makes numbers of tables: of a scan, or learned where a table has text, categories,
+        dates or missing values. None where rows were plain numbers.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features seen in `fit`: columns of a table as it was given, or features of a scan.
     feature_relevance_ : FeatureRelevance
         The share of each input in how the mean changes.
     column_relevance_ : FeatureRelevance
