@@ -257,6 +257,24 @@ def test_rows_of_other_columns_are_refused_with_a_sentence(X, sentence):
         model.predict(X)
 
 
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (pl.from_pandas(FRAME).lazy(), "X is a table that is not computed yet; collect it first"),
+        (
+            FRAME.assign(more=FRAME["size"]).set_axis([*"abca", "b"], axis=1),
+            "two columns named 'a'",
+        ),
+        (FRAME.assign(size=[{}] * N), "column 'size' holds dict objects"),
+        (FRAME.assign(size=np.inf), "column 'size' holds 120 infinite values"),
+        (FRAME.set_axis([2020, 2021, 2022, 2023], axis=1), "names that are not text; rename"),
+    ],
+)
+def test_tables_that_cannot_be_encoded_are_refused_by_fit(X, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ELMRegressor(5).fit(X, Y)
+
+
 def test_a_scan_without_the_encoder_is_refused_with_the_way_to_give_it():
     model = ELMRegressor(5, random_state=0).fit(FRAME, Y)
     rows = pa.Table.from_pandas(NEW)

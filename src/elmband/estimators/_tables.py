@@ -62,7 +62,8 @@ def _is_plain(X: Any) -> bool:
 
 def _has_numbered_columns(X: Any) -> bool:
     """Tell whether a table of pandas holds plain numbers, which do without names of text."""
-    if not getattr(getattr(X, "columns", None), "is_unique", False):
+    # To ask a table that is not computed yet for its columns may be work.
+    if hasattr(X, "collect") or not getattr(getattr(X, "columns", None), "is_unique", False):
         return False
     values = np.asarray(X)
     return values.dtype.kind in "biuf" and not np.isnan(values).any()
