@@ -190,6 +190,10 @@ def test_wrong_models(model):
         VariancePartsDisplay.from_estimator(model, X, feature=2)
     with pytest.raises(ValueError, match="X has no feature 'age': name one that it has"):
         VariancePartsDisplay.from_estimator(model, X, feature="age")
+    table = pd.DataFrame({"size": X[:, 0], "town": np.where(X[:, 1] > 0, "Oslo", "Rome")})
+    of_table = ELMIntervalRegressor(5, random_state=0).fit(table, Y)
+    with pytest.raises(ValueError, match="feature 'town' is no column of numbers: draw along"):
+        VariancePartsDisplay.from_estimator(of_table, table, feature="town")
     both = ELMIntervalRegressor(5, random_state=0).fit(X, np.column_stack([Y, -Y]))
     with pytest.raises(ValueError, match=r"got shapes \(300, 2\): take one output of several"):
         VariancePartsDisplay.from_estimator(both, X)

@@ -28,7 +28,10 @@ def chosen_feature(X: Any, feature: str | int | None) -> Feature | None:
     name = f"feature {place}" if names is None else names[place]
     if names is None and count == 1:
         name = "x"
-    return Feature(_column(X, place), name)
+    try:
+        return Feature(_column(X, place), name)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"feature {name!r} is no column of numbers: draw along another") from error
 
 
 def _place(feature: str | int, names: list[str] | None, count: int) -> int:
