@@ -1,6 +1,7 @@
 """A table of numbers, text, dates and missing values to numbers, as a scikit-learn transformer."""
 
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband._arrays import Array, to_numpy
 from elmband.encode.learn import learned, sum_table
+from elmband.encode.notes import ColumnWarning
 from elmband.encode.novelty import Novelty, novelty_of
 from elmband.encode.raw import RawRows, at
 from elmband.encode.rules import Rules, checked_rules
-from elmband.encode.state import DroppedColumn, EncoderState, LevelsColumn
+from elmband.encode.state import DroppedColumn, EncoderState
 from elmband.encode.summary import described
 from elmband.encode.tables import Table, array_table, object_table, table_of
 
@@ -43,14 +45,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    max_levels : int, default=50
-        Levels of a column of text that have a feature each, at most.
+    max_levels : "auto" or int, default="auto"
+        Levels of a column of text that have a feature each, at most. By default all frequent ones
+        do, as long as the features of all columns of text are at most a tenth of the rows, and 500;
+        otherwise the columns with most levels keep fewer, and any column 50.
     min_count : "auto" or number, default="auto"
         Rows that such a level must have in the fit. By default a thousandth of all rows, 5 at
         least; with fewer than 50 rows, a tenth of them, 2 at least.
     categorical : list of str, default=None
-        Columns whose numbers are names, such as codes of places. In a CSV file these columns are
-        read as text.
+        Columns whose numbers are names, such as codes of places; the same as `types` with "text".
+    types : mapping from str to str, default=None
+        What columns are, whatever they look like: "number" (text that is none is missing, and how
+        often is told), "text" (categories; whole numbers have no point), "date", "date:dmy",
+        "date:mdy" or "date:ymd" (with the order of day, month and year in text), or "ignore". In a
+        CSV file these columns are read as text.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Of the features. By default float32 where it holds all numbers exactly and there are no
         dates, else float64.
@@ -85,15 +93,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_levels: int = 50,
+        max_levels: int | Literal["auto"] = "auto",
         *,
         min_count: float | Literal["auto"] = "auto",
         categorical: Iterable[str] | None = None,
+        types: Mapping[str, str] | None = None,
         dtype: Literal["auto", "float32", "float64"] = "auto",
     ) -> None:
         self.max_levels = max_levels
         self.min_count = min_count
         self.categorical = categorical
+        self.types = types
         self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -122,9 +132,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         sums = sum_table(rows, rules)
         if sums is None:
             raise ValueError("There is no row with a weight above zero to fit the encoder on.")
-        names = None if self.categorical is None else sorted(rules.categorical)
-        parameters = {**self.get_params(deep=False), "categorical": names}
+        names = None if self.categorical is None else sorted(self.categorical)
+        types = None if self.types is None else dict(self.types)
+        parameters = {**self.get_params(deep=False), "categorical": names, "types": types}
         self._take(learned(sums, rules, parameters))
+        for note in self.state_.notes:
+            if note.is_warning:
+                warnings.warn(note.sentence(), ColumnWarning, stacklevel=3)
         return self
 
     def _take(self, state: EncoderState) -> None:
@@ -262,12 +276,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Those that were text in the fit are, even if in another file they hold numbers only.
         """
-        used = self.state_.used if hasattr(self, "state_") else ()
-        learned = (column.name for column in used if isinstance(column, LevelsColumn))
-        return self._rules().categorical.union(learned)
+        chosen = {name for name, kind in self._rules().types.items() if kind != "ignore"}
+        state = getattr(self, "state_", None)
+        return frozenset(chosen if state is None else chosen | state.text_columns)
 
     def _rules(self) -> Rules:
-        return checked_rules(self.max_levels, self.min_count, self.categorical, self.dtype)
+        return checked_rules(
+            self.max_levels, self.min_count, self.categorical, self.dtype, self.types
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
