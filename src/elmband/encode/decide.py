@@ -41,7 +41,7 @@ def _numbers(name: str, written: WrittenSums) -> Decided:
     """
     n, words = written.n, written.words
     if not words.n and written.marks:
-        said = f"text that is numbers, {written.marks:,} marks of absence are missing"
+        said = f"text that is numbers; marks of absence in {written.marks:,} rows are missing"
         return Decided(written.values, note=ColumnNote(name, said))
     if not words.n:
         return Decided(None, note=ColumnNote(name, "numbers, but as text"))

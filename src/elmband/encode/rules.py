@@ -23,6 +23,7 @@ class Rules(NamedTuple):
     min_count: float | Literal["auto"] = "auto"
     types: Mapping[str, str] = _NONE
     dtype: str = "auto"
+    categorical: frozenset[str] = frozenset()
 
     def least(self, n_rows: float) -> float:
         """Return the number of rows that a level must have.
@@ -45,9 +46,8 @@ class Rules(NamedTuple):
             if name not in names:
                 close = get_close_matches(name, names, n=3)
                 hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
-                raise ValueError(
-                    f"categorical or types names {name!r}, which is no column of the table{hint}"
-                )
+                given = "categorical" if name in self.categorical else "types"
+                raise ValueError(f"{given} names {name!r}, which is no column of the table{hint}")
 
 
 def checked_rules(
@@ -62,11 +62,13 @@ def checked_rules(
         raise ValueError(f"min_count must be 'auto' or a positive number; got {min_count!r}.")
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}.")
+    names = _names(categorical)
     return Rules(
         max_levels if max_levels == "auto" else int(max_levels),
         "auto" if min_count == "auto" else float(min_count),
-        _types(_names(categorical), types),
+        _types(names, types),
         dtype,
+        frozenset(names),
     )
 
 
