@@ -1,13 +1,16 @@
 """What columns are, and how many levels of text have a feature: options of ``elmband fit``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from elmband.cli._codes import Codes, suspected_codes
 from elmband.cli._groups import tell_group_key
 from elmband.cli._status import note
 from elmband.encode import TableEncoder
+from elmband.encode.notes import WAY, ColumnNote
 from elmband.encode.rules import TYPES
 
 Types: TypeAlias = Annotated[
@@ -89,9 +92,23 @@ def check_types(encoder: TableEncoder, rows: Any, data: str, **taken: str | None
 
 def tell_columns(rows: Any, groups: str | None) -> None:
     """Say of columns what people may not expect, and which look like something else."""
-    state = None if rows.encoder is None else rows.encoder.state_
-    for one in () if state is None else state.notes:
+    if rows.encoder is None:
+        return
+    key = tell_group_key(rows) if groups is None else None
+    said = rows.encoder.types or {}
+    looked_at = (one for one in suspected_codes(rows) if one.name != key and one.name not in said)
+    state = rows.encoder.state_
+    notes = (*state.notes, *map(_suspicion, looked_at))
+    # The summary of the model tells it too.
+    rows.encoder.state_ = replace(state, notes=notes)
+    for one in notes:
         if one.told:
             note(one.sentence(options=True))
-    if groups is None:
-        tell_group_key(rows)
+
+
+def _suspicion(codes: Codes) -> ColumnNote:
+    told = (
+        f"holds {codes.levels:,} whole numbers that look like codes rather than quantities: {WAY} "
+        "makes each a category"
+    )
+    return ColumnNote(codes.name, "looks like codes", told, (("types", "text"),))
