@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 import pytest
+from forked import run
 from hypothesis import given
 from hypothesis import strategies as st
-from running import run
 
 from elmband.cli._codes import are_codes, could_be_codes, suspected_codes
 from elmband.encode import TableEncoder

@@ -16,19 +16,21 @@ from elmband.encode.raw import RawRows, at
 from elmband.encode.rules import Rules, checked_rules
 from elmband.encode.state import DroppedColumn, EncoderState
 from elmband.encode.summary import described
-from elmband.encode.tables import Table, array_table, object_table, table_of
+from elmband.encode.tables import Table, array_table, object_table, table_of, weights_of
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Tables as people have them, as numbers.
 
-    - Numbers stay, and booleans are 0 and 1.
+    - Numbers stay, and booleans are 0 and 1. Text that is numbers, with marks of absence such as
+      ``-`` among them, becomes these; with a few words among them it is refused.
     - Text and categories become a column of 0 and 1 for each frequent level, and one for all other
       levels: ``x=other``. Where these are more than 50, it also stands for levels that come later;
       fewer tell little of another one, and are remembered by name.
     - Dates become the year as a number that goes on between its days, and the day of the year, the
       day of the week and the time of day as sine and cosine. Dates with a time zone are taken
-      on the clocks of the zone that the fit saw. Durations are in seconds.
+      on the clocks of the zone that the fit saw. Text is read as dates where all of it is, in one
+      format, and a day above 12 tells the order. Durations are in seconds.
     - Missing values take the mean of the fit and are marked in a column ``x=missing``; missing
       text has such a column and nothing else.
 
@@ -126,7 +128,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError("Weights are part of a scan: name them there, scan(..., weight=).")
             return self._learn(X.raw_rows(), rules)
         table = self._table(X, reset=True)
-        return self._learn(table.blocks(_weights(sample_weight, table)), rules)
+        return self._learn(table.blocks(weights_of(sample_weight, table)), rules)
 
     def _learn(self, rows: Iterator[RawRows], rules: Rules) -> Self:
         sums = sum_table(rows, rules)
@@ -292,16 +294,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _weights(sample_weight: Any, table: Table) -> Array | None:
-    """Return one weight for every row, or None."""
-    if sample_weight is None:
-        return None
-    s = np.asarray(to_numpy(sample_weight), dtype=np.float64)
-    s = np.full(table.n_rows, s) if s.ndim == 0 else s
-    if s.shape != (table.n_rows,) or not np.isfinite(s).all() or s.min() < 0:
-        raise ValueError(
-            f"sample_weight must be one number of at least 0 for each of the {table.n_rows} rows."
-        )
-    return s

@@ -32,13 +32,14 @@ def most_levels(frequent: Sequence[int], n_rows: float) -> int:
     (142, 95, 50)
     """
     room = min(n_rows / _SHARE, _MOST)
-    most = 0
-    left = sorted(frequent)
-    for place, count in enumerate(left):
+    ordered = sorted(frequent)
+    for place, count in enumerate(ordered):
         # What columns with fewer levels do not need is shared by all others.
-        most = min(count, int(room // (len(left) - place)))
-        room -= most
-    return max(most, _ALWAYS)
+        share = int(room // (len(ordered) - place))
+        if count > share:
+            return max(share, _ALWAYS)
+        room -= count
+    return max([*ordered, _ALWAYS])
 
 
 def levels_column(
