@@ -49,7 +49,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     max_levels : "auto" or int, default="auto"
         Levels of a column of text that have a feature each, at most. By default all frequent ones
-        do, as long as the features of all columns of text are at most a tenth of the rows, and 500;
+        do, as long as the features of all columns of text are at most a tenth of the rows, and 300;
         otherwise the columns with most levels keep fewer, and any column 50.
     min_count : "auto" or number, default="auto"
         Rows that such a level must have in the fit. By default a thousandth of all rows, 5 at
