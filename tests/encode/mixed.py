@@ -98,3 +98,9 @@ def write(path, table, group=130):
     else:
         pa.feather.write_feather(table, str(path), chunksize=group)
     return path
+
+
+def write_csv(path, columns):
+    """Write columns as CSV, as they are."""
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path

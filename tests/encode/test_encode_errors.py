@@ -47,26 +47,28 @@ def test_columns_that_are_not_there():
 @pytest.mark.parametrize(
     ("name", "values", "sentence"),
     [
-        (
-            "size",
-            ["a", "b", None, "d"],
-            "holds text, the encoder was fitted on numbers; convert it",
-        ),
         ("size", pd.to_timedelta([1, 2, 3, 4]), "holds durations, the encoder was fitted on numb"),
         ("colour", [1, 2, 3, 4], "holds numbers, the encoder was fitted on text; convert it"),
-        ("when", ["2020-01-01"] * 4, "holds text, the encoder was fitted on dates; convert it"),
         ("size", [1.0, np.inf, -np.inf, 0.0], "holds 2 infinite values; mend them, or make them"),
-        (
-            "size",
-            pd.Series([1, "a", None, 2], dtype=object),
-            "holds numbers and text, such as 2 and",
-        ),
     ],
 )
 def test_columns_that_changed(name, values, sentence):
     refused(
         f"^X, rows 0 to 3: column {name!r} {sentence}", FITTED.assign(**{name: values}), ENCODER
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("size", ["1", "-", "b", "d"], "holds 'b', which is no number, and the encoder was fitted"),
+        ("size", pd.Series([1, None, "b", 2], dtype=object), "holds 'b', which is no number"),
+        ("when", ["2020-01-01", None, "soon", "?"], "holds 'soon', which is no date as those that"),
+        ("when", ["2020-01-01", None, "1/13/2020", "?"], "holds '1/13/2020', which is no date"),
+    ],
+)
+def test_values_that_are_none_are_named_with_their_row(name, values, sentence):
+    refused(f"^X, row 2: column {name!r} {sentence}", FITTED.assign(**{name: values}), ENCODER)
 
 
 def test_numbers_too_large_for_the_type_of_the_fit():
@@ -148,8 +150,11 @@ def test_arrays_that_cannot_be():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"max_levels": 0}, "max_levels must be a whole number of at least 1; got 0"),
-        ({"max_levels": 2.5}, "max_levels must be a whole number of at least 1; got 2.5"),
+        ({"max_levels": 0}, "max_levels must be a whole number of at least 1, or 'auto'; got 0"),
+        (
+            {"max_levels": 2.5},
+            "max_levels must be a whole number of at least 1, or 'auto'; got 2.5",
+        ),
         ({"max_levels": True}, "max_levels must be a whole number"),
         ({"min_count": 0}, "min_count must be 'auto' or a positive number; got 0"),
         ({"min_count": "some"}, "min_count must be 'auto' or a positive number; got 'some'"),

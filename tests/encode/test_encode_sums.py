@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.encode.counts import LONGEST, LevelSums, count_levels
+from elmband.encode.counts import LONGEST, count_levels
 from elmband.encode.exact import ONE, exact_sum
 from elmband.encode.raw import Nothing, Numbers, Words
-from elmband.encode.sums import added, sum_column
+from elmband.encode.sums import added
+from elmband.encode.sums import sum_column as sum_of
+from elmband.encode.texts import TextSums
+from elmband.encode.written import Place
 from elmband.moments import Moments
 
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=50)
+
+
+def sum_column(raw, s):
+    return sum_of(raw, s, Place("X", np.arange(len(raw.missing))))
 
 
 @given(FLOATS)
@@ -99,8 +106,8 @@ def test_missing_values_alone_add_to_anything():
         assert (sums.n, sums.missing, sums.means) == (5 * ONE, 3 * ONE, (1.5,))
     for one, other in ((levels, nothing), (nothing, levels)):
         sums = added(one, other)
-        assert isinstance(sums, LevelSums)
-        assert (sums.n, sums.missing) == (5, 3)
+        assert isinstance(sums, TextSums)
+        assert (sums.levels.n, sums.levels.missing) == (5, 3)
     assert added(nothing, nothing).n == 6 * ONE
     with pytest.raises(ValueError, match="holds text, rows before it numbers; make it one type"):
         added(numbers, levels)

@@ -24,10 +24,9 @@ import numpy as np
 from scipy.stats import f as f_distribution
 
 from elmband._arrays import Array
-from elmband.encode.raw import Nothing, Numbers, Raw, RawRows, Times, Words
-from elmband.encode.read import read_column
+from elmband.cli._head import Head, head_of
+from elmband.encode.raw import Numbers, Raw, Times
 
-_HEAD, _SAMPLE = 2**17, 10_000
 _LEVELS, _LEVELS_ALONE, _ROWS_EACH = 10, 20, 3
 _ALIKE, _ALIKE_ALONE, _CHANCE = 0.2, 0.5, 1e-6
 _CONSTANTS = 2
@@ -57,21 +56,13 @@ class _Column(NamedTuple):
 
 def group_key(rows: Any) -> GroupKey | None:
     """Return the column of a scan that looks like the key of groups, or None."""
-    parts, n = [], 0
-    for part in rows.raw_rows():
-        parts.append(part)
-        n += part.where.n_rows
-        if n >= _HEAD:
-            break
-    step = -(-n // _SAMPLE)
-    keep = np.arange(0, n, step)
-    names = list(parts[0].columns)[:_WIDEST]
+    head = head_of(rows)
     columns = {}
-    for name in names:
-        column = _column(_joined(parts, name), keep)
+    for name in head.names[:_WIDEST]:
+        column = _column(head, head.column(name))
         if column is not None:
             columns[name] = column
-    target = _target(parts, keep)
+    target = head.targets()
     if target is None or len(target) < _LEVELS * _ROWS_EACH:
         return None
     constants = {name: _constants(name, columns) for name in columns}
@@ -85,60 +76,31 @@ def group_key(rows: Any) -> GroupKey | None:
     )
 
 
-def _joined(parts: list[RawRows], name: str) -> list[Raw] | None:
-    """Return a column as it was read, None where it cannot be."""
-    try:
-        return [read_column(part.columns[name]) for part in parts]
-    except ValueError:
-        return None
-
-
-def _target(parts: list[RawRows], keep: Array) -> Array | None:
-    """Return targets as numbers; of classes, whether each is the most frequent one."""
-    raws = [part.target for part in parts if part.target is not None]
-    if len(raws) < len(parts):
-        return None
-    if all(isinstance(raw, Numbers) for raw in raws):
-        y = np.concatenate([raw.values for raw in raws])[keep]  # type: ignore[union-attr]
-    else:
-        column = _column(raws, keep)
-        if column is None:
-            return None
-        y = (column.codes == np.bincount(column.codes).argmax()).astype(np.float64)
-    return y if np.isfinite(y).all() and y.min() < y.max() else None
-
-
-def _column(raws: list[Raw] | None, keep: Array) -> _Column | None:
+def _column(head: Head, raws: list[Raw] | None) -> _Column | None:
     """Return the levels of a column in a sample, and features for a linear model."""
-    if raws is None or any(isinstance(raw, Nothing) for raw in raws):
-        return None
-    if all(isinstance(raw, Words) for raw in raws):
-        values = np.concatenate([_words(raw) for raw in raws])[keep]
+    values = head.words(raws)
+    if values is not None:
         levels, codes = np.unique(values, return_inverse=True)
         frequent = np.argsort(-np.bincount(codes), kind="stable")[:_DUMMIES]
         dummies = (codes[:, None] == frequent).astype(np.float64)
         return _Column(codes, len(levels), could_be_key=True, features=dummies)
-    if not all(isinstance(raw, Numbers | Times) for raw in raws):
+    if raws is None or not all(isinstance(raw, Numbers | Times) for raw in raws):
         return None
-    numbers = np.concatenate([_numbers(raw) for raw in raws])[keep]
+    numbers = np.concatenate([_numbers(raw) for raw in raws])[head.keep]
     known = np.where(np.isnan(numbers), np.inf, numbers)
     levels, codes = np.unique(known, return_inverse=True)
-    whole = all(isinstance(raw, Numbers) for raw in raws) and _is_whole(levels)
+    whole = all(isinstance(raw, Numbers) for raw in raws) and is_whole(levels)
     mean = numbers[np.isfinite(numbers)].mean() if np.isfinite(numbers).any() else 0.0
     features = np.where(np.isnan(numbers), mean, numbers)[:, None]
     return _Column(codes, len(levels), could_be_key=whole, features=features)
 
 
-def _is_whole(levels: Array) -> bool:
+def is_whole(levels: Array) -> bool:
     """Tell whether numbers are whole, or were before something was taken off all of them."""
     steps = levels - levels[0]
     return bool(
         np.isfinite(steps).all() and np.allclose(steps, np.round(steps), rtol=0, atol=_ROUNDING)
     )
-
-
-def _words(raw: Any) -> Array:
-    return np.append(np.asarray(raw.levels, dtype=object), "").astype(str)[raw.codes]
 
 
 def _numbers(raw: Any) -> Array:

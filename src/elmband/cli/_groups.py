@@ -64,10 +64,10 @@ def groups_of(rows: Any, groups: str | None, data: str) -> Array | None:
     return labels
 
 
-def tell_group_key(rows: Any) -> None:
-    """Say that a column looks like the key of groups, where none were named."""
+def tell_group_key(rows: Any) -> str | None:
+    """Say that a column looks like the key of groups, where none were named, and return it."""
     if rows.encoder is None:
-        return
+        return None
     found = None
     # Columns that are no features tell as well which rows belong together, if they can be read.
     with suppress(ValueError, NotImplementedError):
@@ -78,6 +78,7 @@ def tell_group_key(rows: Any) -> None:
             f"if new rows will come with new ones, --groups {shlex.quote(found.name)} gives "
             "intervals for these."
         )
+    return None if found is None else found.name
 
 
 def check_size(rows: Any, data: str) -> None:

@@ -146,7 +146,9 @@ def without_names() -> Iterator[None]:
 def kinds_of(model: Any) -> dict[str, str]:
     """Return what the model takes each of its columns for."""
     if model.encoder_ is not None:
-        return {column.name: column.kind for column in model.encoder_.state_.used}
+        state = model.encoder_.state_
+        as_text = state.text_columns
+        return {c.name: "text" if c.name in as_text else c.kind for c in state.used}
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError("The model was trained on columns without names; give it such a file.")

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from elmband.encode.notes import ColumnWarning
 from elmband.loading import INTERRUPTED, finish
 from elmband.printable import on_one_line, printable
 
@@ -146,6 +147,8 @@ def ending() -> Iterator[None]:
         # Only from here on are signals caught.
         signals.begin()
         warnings.filterwarnings("ignore", category=RuntimeWarning)
+        # Told as notes, with options of the command line in them.
+        warnings.filterwarnings("ignore", category=ColumnWarning)
         warnings.showwarning = _note  # type: ignore[assignment]
         yield
     except KeyboardInterrupt as error:

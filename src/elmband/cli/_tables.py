@@ -219,7 +219,8 @@ def _type(found: Any, kind: str | None) -> Any:
 
     if kind == "text":
         return pa.string()
-    if kind == "numbers" and not pa.types.is_boolean(found):
+    # Text may be numbers and marks of absence.
+    if kind == "numbers" and not (pa.types.is_boolean(found) or pa.types.is_string(found)):
         return pa.float64()
     return pa.string() if found == pa.null() else found
 

@@ -11,7 +11,7 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.checkpoint import kept_until_saved
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import destination, named, writable
-from elmband.cli._groups import check_grouping, groups_of, tell_group_key
+from elmband.cli._groups import check_grouping, groups_of
 from elmband.cli._learn import (
     check_apart,
     check_kept,
@@ -44,6 +44,7 @@ from elmband.cli._target import (
     target_facts,
     target_lines,
 )
+from elmband.cli._types import MaxLevels, Types, check_types, encoder_for, tell_columns
 from elmband.printable import on_one_line
 
 EXAMPLE = (
@@ -79,6 +80,8 @@ def fit(
     exclude: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
     ] = None,
+    types: Types = None,
+    max_levels: MaxLevels = "auto",
     weight: Annotated[
         str | None,
         typer.Option(
@@ -176,7 +179,7 @@ def fit(
     check_outputs([output], [data, calibrate])
     check_checkpoint(checkpoint, output)
     data = seen_from(data, scheduler)
-    count = _neurons(neurons)
+    count, encoder = _neurons(neurons), encoder_for(types, max_levels)
     learning = _learning(learning_rounds, max_neurons) | read_local(local_layers)
     if learning and (published or count != "auto"):
         raise ValueError(
@@ -185,21 +188,27 @@ def fit(
     wishes = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
-    columns = {"target": target, "weight": weight, "features": features or None}
+    columns: dict[str, Any] = {
+        "target": target,
+        "weight": weight,
+        "features": features or None,
+        "exclude": exclude,
+        "groups": groups,
+        "widest": math.inf if published else _WIDEST,
+    }
     begun = perf_counter()
-    widest = math.inf if published else _WIDEST
     with kept_until_saved():
-        with opened(data, exclude=exclude, groups=groups, widest=widest, **columns) as rows:
+        with opened(data, encoder=encoder, **columns) as rows:
+            check_types(encoder, rows, named(data), target=target, weight=weight, groups=groups)
             # Text and dates give several features a column.
-            check_width(rows.n_features, data, widest)
+            check_width(rows.n_features, data, columns["widest"])
             text = check_target(rows, data, classes=classes)
             model = _made(count, published=published, classes=classes or text, wishes=wishes)
             if positive is not None:
                 model.set_params(pos_label=positive_class(rows, positive))
             model.set_params(random_state=seed, **learning)
             _set_target(model, target_transform, target_range)
-            if groups is None:
-                tell_group_key(rows)
+            tell_columns(rows, groups)
             labels = groups_of(rows, groups, data)
             with workers_of(workers, scheduler) as client, option_words(target):
                 model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)

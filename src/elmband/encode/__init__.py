@@ -4,6 +4,7 @@ from typing import Any
 
 from elmband.encode.calendar import calendar
 from elmband.encode.encoder import TableEncoder
+from elmband.encode.notes import ColumnNote
 from elmband.encode.state import (
     DroppedColumn,
     EncoderState,
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 ENCODER_KINDS: tuple[type[Any], ...] = (
+    ColumnNote,
     DroppedColumn,
     EncoderState,
     LevelsColumn,

@@ -1,6 +1,7 @@
 """A table of numbers, text, dates and missing values to numbers, as a scikit-learn transformer."""
 
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -10,25 +11,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband._arrays import Array, to_numpy
 from elmband.encode.learn import learned, sum_table
+from elmband.encode.notes import ColumnWarning
 from elmband.encode.novelty import Novelty, novelty_of
 from elmband.encode.raw import RawRows, at
 from elmband.encode.rules import Rules, checked_rules
 from elmband.encode.saving import write_encoder
-from elmband.encode.state import DroppedColumn, EncoderState, LevelsColumn
+from elmband.encode.state import DroppedColumn, EncoderState
 from elmband.encode.summary import described
-from elmband.encode.tables import Table, array_table, object_table, table_of
+from elmband.encode.tables import Table, array_table, object_table, table_of, weights_of
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Tables as people have them, as numbers.
 
-    - Numbers stay, and booleans are 0 and 1.
+    - Numbers stay, and booleans are 0 and 1. Text that is numbers, with marks of absence such as
+      ``-`` among them, becomes these; with a few words among them it is refused.
     - Text and categories become a column of 0 and 1 for each frequent level, and one for all other
       levels: ``x=other``. Where these are more than 50, it also stands for levels that come later;
       fewer tell little of another one, and are remembered by name.
     - Dates become the year as a number that goes on between its days, and the day of the year, the
       day of the week and the time of day as sine and cosine. Dates with a time zone are taken
-      on the clocks of the zone that the fit saw. Durations are in seconds.
+      on the clocks of the zone that the fit saw. Text is read as dates where all of it is, in one
+      format, and a day above 12 tells the order. Durations are in seconds.
     - Missing values take the mean of the fit and are marked in a column ``x=missing``; missing
       text has such a column and nothing else.
 
@@ -45,14 +49,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    max_levels : int, default=50
-        Levels of a column of text that have a feature each, at most.
+    max_levels : "auto" or int, default="auto"
+        Levels of a column of text that have a feature each, at most. By default all frequent ones
+        do, as long as the features of all columns of text are at most a tenth of the rows, and 300;
+        otherwise the columns with most levels keep fewer, and any column 50.
     min_count : "auto" or number, default="auto"
         Rows that such a level must have in the fit. By default a thousandth of all rows, 5 at
         least; with fewer than 50 rows, a tenth of them, 2 at least.
     categorical : list of str, default=None
-        Columns whose numbers are names, such as codes of places. In a CSV file these columns are
-        read as text.
+        Columns whose numbers are names, such as codes of places; the same as `types` with "text".
+    types : mapping from str to str, default=None
+        What columns are, whatever they look like: "number" (text that is none is missing, and how
+        often is told), "text" (categories; whole numbers have no point), "date", "date:dmy",
+        "date:mdy" or "date:ymd" (with the order of day, month and year in text), or "ignore". In a
+        CSV file these columns are read as text.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Of the features. By default float32 where it holds all numbers exactly and there are no
         dates, else float64.
@@ -87,15 +97,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_levels: int = 50,
+        max_levels: int | Literal["auto"] = "auto",
         *,
         min_count: float | Literal["auto"] = "auto",
         categorical: Iterable[str] | None = None,
+        types: Mapping[str, str] | None = None,
         dtype: Literal["auto", "float32", "float64"] = "auto",
     ) -> None:
         self.max_levels = max_levels
         self.min_count = min_count
         self.categorical = categorical
+        self.types = types
         self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -118,15 +130,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError("Weights are part of a scan: name them there, scan(..., weight=).")
             return self._learn(X.raw_rows(), rules)
         table = self._table(X, reset=True)
-        return self._learn(table.blocks(_weights(sample_weight, table)), rules)
+        return self._learn(table.blocks(weights_of(sample_weight, table)), rules)
 
     def _learn(self, rows: Iterator[RawRows], rules: Rules) -> Self:
         sums = sum_table(rows, rules)
         if sums is None:
             raise ValueError("There is no row with a weight above zero to fit the encoder on.")
-        names = None if self.categorical is None else sorted(rules.categorical)
-        parameters = {**self.get_params(deep=False), "categorical": names}
+        names = None if self.categorical is None else sorted(self.categorical)
+        types = None if self.types is None else dict(self.types)
+        parameters = {**self.get_params(deep=False), "categorical": names, "types": types}
         self._take(learned(sums, rules, parameters))
+        for note in self.state_.notes:
+            if note.is_warning:
+                warnings.warn(note.sentence(), ColumnWarning, stacklevel=3)
         return self
 
     def _take(self, state: EncoderState) -> None:
@@ -272,12 +288,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Those that were text in the fit are, even if in another file they hold numbers only.
         """
-        used = self.state_.used if hasattr(self, "state_") else ()
-        learned = (column.name for column in used if isinstance(column, LevelsColumn))
-        return self._rules().categorical.union(learned)
+        chosen = {name for name, kind in self._rules().types.items() if kind != "ignore"}
+        state = getattr(self, "state_", None)
+        return frozenset(chosen if state is None else chosen | state.text_columns)
 
     def _rules(self) -> Rules:
-        return checked_rules(self.max_levels, self.min_count, self.categorical, self.dtype)
+        return checked_rules(
+            self.max_levels, self.min_count, self.categorical, self.dtype, self.types
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -286,16 +304,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _weights(sample_weight: Any, table: Table) -> Array | None:
-    """Return one weight for every row, or None."""
-    if sample_weight is None:
-        return None
-    s = np.asarray(to_numpy(sample_weight), dtype=np.float64)
-    s = np.full(table.n_rows, s) if s.ndim == 0 else s
-    if s.shape != (table.n_rows,) or not np.isfinite(s).all() or s.min() < 0:
-        raise ValueError(
-            f"sample_weight must be one number of at least 0 for each of the {table.n_rows} rows."
-        )
-    return s

@@ -1,49 +1,57 @@
 """From the sums over a column to what an encoder keeps of it."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from elmband._arrays import Array
 from elmband.encode.calendar import PARTS
-from elmband.encode.counts import LevelSums
+from elmband.encode.dates import formats_of
+from elmband.encode.decide import Decided, date_column, decided, words_note
 from elmband.encode.exact import ONE
-from elmband.encode.raw import RawRows, at, only
+from elmband.encode.levels import frequent_levels, levels_column, most_levels
+from elmband.encode.notes import ColumnNote
+from elmband.encode.raw import ColumnError, Nothing, Numbers, Raw, RawRows, Times, Words, at, only
 from elmband.encode.read import read_column
 from elmband.encode.rules import Rules
 from elmband.encode.state import (
     DroppedColumn,
     EncodedColumn,
     EncoderState,
-    LevelsColumn,
     NumberColumn,
     TimeColumn,
 )
-from elmband.encode.sums import ColumnSums, NothingSums, NumberSums, added, sum_column
+from elmband.encode.sums import ColumnSums, added, sum_column
 from elmband.encode.target import TargetKinds, sum_target
+from elmband.encode.texts import DateSums, TextSums, sum_dates, sum_numbers
+from elmband.encode.value_sums import NothingSums, NumberSums, ValueSums, weight_of
+from elmband.encode.words import as_words
+from elmband.encode.written import Place
 
-# So many levels without a mark of their own are remembered by name: more of them tell what others
-# are like.
-_FEW = 50
+_IGNORED = "ignored"
 
 
 class TableSums(NamedTuple):
     """Sums over all columns of a table, which may be `named`, and over its target.
 
-    `n_rows` counts rows, whatever their weights.
+    `n_rows` counts rows, whatever their weights, whose exact sum is `weight`.
     """
 
     columns: dict[str, ColumnSums]
     target: TargetKinds | None
     named: bool
     n_rows: int
+    weight: int
 
 
 def sum_table(rows: Iterable[RawRows], rules: Rules) -> TableSums | None:
     """Sum up all rows with a weight above zero in one pass; None if there are none."""
     total: TableSums | None = None
     for part in rows:
+        if total is None:
+            rules.check_names(part.columns)
         keep = None if part.s is None else part.s > 0
         if keep is None or keep.any():
             total = _plus(total, part, rules, None if keep is None or keep.all() else keep)
@@ -52,40 +60,109 @@ def sum_table(rows: Iterable[RawRows], rules: Rules) -> TableSums | None:
 
 def _plus(total: TableSums | None, part: RawRows, rules: Rules, keep: Array | None) -> TableSums:
     s = part.s if part.s is None or keep is None else part.s[keep]
-    columns, n_rows = {}, 0 if total is None else total.n_rows
+    rows = np.arange(part.where.n_rows) if keep is None else np.flatnonzero(keep)
+    columns = {}
     for name, values in part.columns.items():
         with at(part.where, name):
-            raw = read_column(values, categorical=name in rules.categorical)
-            raw = raw if keep is None else only(raw, keep)
-            sums, more = sum_column(raw, s), len(raw.missing)
+            place = Place(part.where.label, rows + part.where.first)
+            sums = _sum(values, rules, name, keep, s, place)
             columns[name] = added(None if total is None else total.columns[name], sums)
+    n_rows, weight = len(rows), weight_of(len(rows), s)
+    if total is not None:
+        n_rows, weight = n_rows + total.n_rows, weight + total.weight
     if part.target is None:
-        return TableSums(columns, None, part.named, n_rows + more)
+        return TableSums(columns, None, part.named, n_rows, weight)
     with at(part.where, part.target_name):
         raw = part.target if keep is None else only(part.target, keep)
         met = sum_target(part.target_name, raw)
         if total is not None and total.target is not None:
             met = total.target + met
-    return TableSums(columns, met, part.named, n_rows + more)
+    return TableSums(columns, met, part.named, n_rows, weight)
+
+
+def _sum(
+    values: Any, rules: Rules, name: str, keep: Array | None, s: Array | None, place: Place
+) -> ColumnSums:
+    """Sum up some rows of a column as what a user says that it is, or as what it looks like."""
+    kind, order = rules.types.get(name), rules.date_order(name)
+    if kind == "ignore":
+        return NothingSums(weight_of(len(place.rows), s))
+    raw = read_column(values, categorical=kind == "text", mixed=kind is not None)
+    raw = raw if keep is None else only(raw, keep)
+    if order is not None:
+        raw = _date_like(raw)
+        if isinstance(raw, Words):
+            return sum_dates(raw, s, place, formats_of(order), strict=True)
+    if kind == "number":
+        if isinstance(raw, Words):
+            return sum_numbers(raw, s, place)
+        if not isinstance(raw, Numbers | Nothing):
+            raise ColumnError(f"holds {raw.kind}, which are no numbers; leave it out of types.")
+    if kind == "text" and isinstance(raw, Words):
+        raw = replace(raw, chosen=True)
+    return sum_column(raw, s, place)
+
+
+def _date_like(raw: Raw) -> Raw:
+    """Return dates as they are, and numbers such as 20120131 as text."""
+    if isinstance(raw, Numbers) and raw.kind == "numbers" and not raw.boolean:
+        return as_words(raw)
+    if not isinstance(raw, Times | Words | Nothing):
+        raise ColumnError(f"holds {raw.kind}, which are no dates; leave it out of types.")
+    return raw
 
 
 def learned(sums: TableSums, rules: Rules, parameters: dict[str, Any]) -> EncoderState:
     """Return all that is kept of a table; a table of which nothing is left is refused."""
-    unknown = sorted(rules.categorical - set(sums.columns))
-    if unknown:
-        raise ValueError(f"categorical names {unknown[0]!r}, which is no column of the table.")
     n_rows = float(sums.n_rows)
-    least = rules.least(n_rows)
-    # Only ratios of weights matter: levels count in rows of mean weight.
-    unit = _total(next(iter(sums.columns.values()))) / n_rows
-    columns = tuple(_column(name, s, rules, least, unit) for name, s in sums.columns.items())
+    found = {name: _taken_for(name, column) for name, column in sums.columns.items()}
+    columns, notes = _columns(found, sums, rules)
     _check_left(columns, n_rows)
     dtype = rules.dtype
     if dtype == "auto":
-        pairs = zip(columns, sums.columns.values(), strict=True)
-        dtype = "float32" if all(_is_narrow(c, s) for c, s in pairs) else "float64"
+        pairs = zip(columns, found.values(), strict=True)
+        narrow = all(_is_narrow(column, taken.values) for column, taken in pairs)
+        dtype = "float32" if narrow else "float64"
     target = None if sums.target is None else sums.target.learned()
-    return EncoderState(columns, sums.named, dtype, n_rows, least, target, parameters)
+    least = rules.least(n_rows)
+    return EncoderState(columns, sums.named, dtype, n_rows, least, target, parameters, notes)
+
+
+def _taken_for(name: str, sums: ColumnSums) -> Decided:
+    if isinstance(sums, TextSums):
+        return decided(name, sums)
+    if isinstance(sums, DateSums):
+        return date_column(name, sums)
+    return Decided(sums, note=words_note(name, sums))
+
+
+def _columns(
+    found: dict[str, Decided], sums: TableSums, rules: Rules
+) -> tuple[tuple[EncodedColumn, ...], tuple[ColumnNote, ...]]:
+    """Return what becomes of each column, and what people should know of it."""
+    least = rules.least(sums.n_rows)
+    # Only ratios of weights matter: levels count in rows of mean weight.
+    unit = sums.weight / ONE / sums.n_rows
+    texts = {
+        name: column.levels
+        for name, column in sums.columns.items()
+        if isinstance(column, TextSums) and found[name].values is None
+    }
+    frequent = {name: frequent_levels(text, least, unit) for name, text in texts.items()}
+    most = rules.max_levels
+    if most == "auto":
+        most = most_levels([len(levels) for levels in frequent.values()], sums.n_rows)
+    columns: list[EncodedColumn] = []
+    notes: list[ColumnNote | None] = []
+    for name, taken in found.items():
+        notes.append(taken.note)
+        if taken.values is not None:
+            columns.append(_column(name, taken, rules))
+            continue
+        column, note = levels_column(name, texts[name], frequent[name], most, rules, least)
+        columns.append(column)
+        notes.append(note)
+    return tuple(columns), tuple(note for note in notes if note is not None)
 
 
 def _check_left(columns: tuple[EncodedColumn, ...], n_rows: float) -> None:
@@ -97,35 +174,31 @@ def _check_left(columns: tuple[EncodedColumn, ...], n_rows: float) -> None:
         )
 
 
-def _is_narrow(column: EncodedColumn, sums: ColumnSums) -> bool:
+def _is_narrow(column: EncodedColumn, sums: ValueSums | None) -> bool:
     """Tell whether float32 holds the features of a column without rounding."""
     if isinstance(column, NumberColumn) and column.varies:
         return isinstance(sums, NumberSums) and sums.narrow
     return not isinstance(column, TimeColumn) or not column.parts
 
 
-def _total(sums: ColumnSums) -> float:
-    """Return the sum of weights."""
-    return sums.n if isinstance(sums, LevelSums) else sums.n / ONE
-
-
-def _column(
-    name: str, sums: ColumnSums, rules: Rules, min_count: float, unit: float
-) -> EncodedColumn:
-    if isinstance(sums, NothingSums):
-        return DroppedColumn(name, sums.kind, "it has no values")
-    if isinstance(sums, LevelSums):
-        return _levels(name, sums, rules, min_count, unit)
+def _column(name: str, taken: Decided, rules: Rules) -> EncodedColumn:
+    """Return what becomes of numbers and dates."""
+    sums, kind = taken.values, rules.types.get(name)
+    if kind == "ignore":
+        return DroppedColumn(name, "not read", _IGNORED)
+    if not isinstance(sums, NumberSums):
+        return DroppedColumn(name, "nothing", "it has no values")
     varies, gaps = sums.low < sums.high, sums.missing > 0
     if not varies.any() and not gaps:
         return DroppedColumn(name, sums.kind, "it is constant")
     if sums.kind in {"numbers", "durations"}:
         low, high = float(sums.low[0]), float(sums.high[0])
-        return NumberColumn(name, sums.kind, sums.means[0], bool(varies[0]), gaps, low, high)
-    return _times(name, sums)
+        varied, words = bool(varies[0]), kind == "number"
+        return NumberColumn(name, sums.kind, sums.means[0], varied, gaps, low, high, words)
+    return _times(name, sums, taken.format)
 
 
-def _times(name: str, sums: NumberSums) -> TimeColumn:
+def _times(name: str, sums: NumberSums, form: str) -> TimeColumn:
     used = np.flatnonzero(sums.low < sums.high).tolist()
     if sums.kind == "times of day":
         used = [k for k in used if PARTS[k].startswith("hour")]
@@ -138,39 +211,5 @@ def _times(name: str, sums: NumberSums) -> TimeColumn:
         gaps=sums.missing > 0,
         low=float(sums.low[0]),
         high=float(sums.high[0]),
+        format=form,
     )
-
-
-def _levels(
-    name: str, sums: LevelSums, rules: Rules, min_count: float, unit: float
-) -> EncodedColumn:
-    """Keep the levels with the most rows; of equal ones those that come first by name."""
-    # Fractions of weights add up to a little more or less in another order.
-    counts = {level: float(f"{count / unit:.12g}") for level, count in sums.counts.items()}
-    frequent = [level for level, count in counts.items() if count >= min_count]
-    levels = sorted(frequent, key=lambda level: (-counts[level], level))[: rules.max_levels]
-    gaps, other = sums.missing > 0, sums.gone or len(levels) < len(counts)
-    if not levels:
-        other = False
-    if len(levels) + other + gaps < (2 if levels else 1):
-        few = f"none of its levels has {min_count:g} rows" if not levels else "it is constant"
-        return DroppedColumn(name, "text", few)
-    met = [sums.counts[level] for level in levels]
-    rest = [sums.n - sums.missing - sum(met)] * other
-    shares = tuple(count / sums.n for count in [*met, *rest, *[sums.missing] * gaps])
-    return LevelsColumn(
-        name=name,
-        levels=tuple(levels),
-        other=other,
-        gaps=gaps,
-        shares=shares,
-        seen=len(counts),
-        categorical=name in rules.categorical,
-        rare=_rare(sums, levels) if other else (),
-    )
-
-
-def _rare(sums: LevelSums, levels: list[str]) -> tuple[str, ...]:
-    """Return the levels without a mark of their own, none where they are many or not all known."""
-    rare = sums.counts.keys() - set(levels)
-    return () if sums.gone or len(rare) > _FEW else tuple(sorted(rare))

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from elmband._arrays import Array
+from elmband.encode.absent import is_absent
 from elmband.encode.raw import ColumnError, Nothing, Numbers, Raw, Times, Words
+from elmband.encode.words import label
+from elmband.encode.written import as_numbers, is_number
 
 # pandas has such values; it need not be there.
 _ABSENT = {"NoneType", "NAType", "NaTType"}
@@ -22,12 +25,20 @@ _FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
 )
 
 
-def read_objects(values: Array) -> Raw:
-    """Return objects as what all of them are."""
-    present = np.array([not _is_absent(value) for value in values], dtype=bool)
+def read_objects(values: Array, *, mixed: bool = False) -> Raw:
+    """Return objects as what all of them are; numbers and text as text where these may be `mixed`.
+
+    Text that is a number, or a mark of its absence, is no more than that among numbers.
+    """
+    present = np.array([not _is_missing(value) for value in values], dtype=bool)
     found = {_family(value): value for value in values[present]}
     if not found:
         return Nothing(len(values))
+    if found.keys() == {"numbers", "text"}:
+        values = _as_text(values, present)
+        if mixed or all(is_number(text) or is_absent(text) for text in values[present]):
+            words = _words(values, present)
+            return words if mixed else as_numbers(words)
     if len(found) > 1:
         (one, a), (other, b) = sorted(found.items())[:2]
         raise ColumnError(
@@ -41,7 +52,7 @@ def read_objects(values: Array) -> Raw:
     return _times(values, present, of_day=family == "times of day")
 
 
-def _is_absent(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     if isinstance(value, float):
         return value != value  # noqa: PLR0124 - only NaN is not itself
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -59,6 +70,15 @@ def _family(value: Any) -> str:
     raise ColumnError(
         f"holds {type(value).__name__} objects, which have no place in a model; leave it out."
     )
+
+
+def _as_text(values: Array, present: Array) -> Array:
+    """Return numbers among text as text, which is read as the same numbers again."""
+    texts = values.copy()
+    for place in np.flatnonzero(present):
+        if not isinstance(values[place], str):
+            texts[place] = label(float(values[place]))
+    return texts
 
 
 def _short(value: Any) -> str:

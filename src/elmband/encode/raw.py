@@ -11,7 +11,11 @@ from elmband._arrays import Array
 
 
 class ColumnError(ValueError):
-    """What is wrong with a column, in words that follow its name."""
+    """What is wrong with a column, in words that follow its name, and in which row if in one."""
+
+    def __init__(self, reason: str, row: int | None = None) -> None:
+        super().__init__(reason)
+        self.row = row
 
 
 class Where(NamedTuple):
@@ -22,6 +26,8 @@ class Where(NamedTuple):
     n_rows: int
 
     def __str__(self) -> str:
+        if self.n_rows == 1:
+            return f"{self.label}, row {self.first}"
         return f"{self.label}, rows {self.first} to {self.first + self.n_rows - 1}"
 
 
@@ -43,6 +49,8 @@ def at(where: Where, name: str) -> Iterator[None]:
     try:
         yield
     except ColumnError as error:
+        if error.row is not None:
+            where = Where(where.label, where.first + error.row, 1)
         raise PlacedError(where, name, str(error)) from error
 
 
@@ -66,10 +74,14 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Text: the place of each value among `levels`, -1 where it is missing."""
+    """Text: the place of each value among `levels`, -1 where it is missing.
+
+    Where somebody made categories of it, by the type of the column, these were `chosen`.
+    """
 
     codes: Array
     levels: list[str]
+    chosen: bool = False
     kind = "text"
 
     @property
@@ -115,6 +127,13 @@ class Nothing:
         return np.ones(self.n, dtype=bool)
 
 
+@dataclass(frozen=True, eq=False)
+class PlainText:
+    """A column of text as a file without types has it: how it is stored says nothing."""
+
+    values: Any
+
+
 Raw: TypeAlias = Numbers | Words | Times | Nothing
 
 
@@ -141,16 +160,3 @@ def only(raw: Raw, keep: Array) -> Raw:
         return replace(raw, codes=raw.codes[keep])
     assert not isinstance(raw, Nothing)
     return replace(raw, values=raw.values[keep])
-
-
-def of_kind(raw: Raw, kind: str) -> Raw:
-    """Return a column that must be of this kind; missing values only are of any."""
-    if raw.kind == kind:
-        return raw
-    if not isinstance(raw, Nothing):
-        raise ColumnError(f"holds {raw.kind}, the encoder was fitted on {kind}; convert it.")
-    if kind == "text":
-        return Words(np.full(raw.n, -1), [])
-    if kind in {"numbers", "durations"}:
-        return Numbers(np.full(raw.n, np.nan), kind=kind)
-    return Times(np.full(raw.n, "NaT", dtype="M8[us]"))

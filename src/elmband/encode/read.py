@@ -1,6 +1,7 @@
 """Columns of NumPy, pandas, Polars or Arrow, read as what they hold."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -8,13 +9,15 @@ import numpy as np
 
 from elmband._arrays import Array
 from elmband.encode.objects import read_objects
-from elmband.encode.raw import ColumnError, Nothing, Numbers, Raw, Times
+from elmband.encode.raw import ColumnError, Nothing, Numbers, PlainText, Raw, Times, Words
 from elmband.encode.words import as_words, read_words
 
 _NARROW = (nw.Boolean, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Float32)
 
 
-def read_column(column: Any, *, categorical: bool = False, zone: str | None = None) -> Raw:
+def read_column(
+    column: Any, *, categorical: bool = False, mixed: bool = False, zone: str | None = None
+) -> Raw:
     """Return a column as plain arrays.
 
     Parameters
@@ -23,13 +26,19 @@ def read_column(column: Any, *, categorical: bool = False, zone: str | None = No
         One row at least.
     categorical : bool, default=False
         Whether numbers are names of categories.
+    mixed : bool, default=False
+        Whether objects may be numbers and text, which all become text.
     zone : str, default=None
         The time zone to which dates that have one are converted; their own by default.
     """
+    plain = isinstance(column, PlainText)
+    column = column.values if plain else column
     if isinstance(column, np.ndarray):
-        raw = _of_array(column)
+        raw = _of_array(column, mixed=categorical or mixed)
     else:
-        raw = _of_series(nw.from_native(column, series_only=True), zone)
+        raw = _of_series(nw.from_native(column, series_only=True), zone, mixed=categorical or mixed)
+    if plain and isinstance(raw, Words):
+        raw = replace(raw, chosen=False)
     missing = raw.missing
     if missing.all():
         return Nothing(len(missing))
@@ -38,21 +47,21 @@ def read_column(column: Any, *, categorical: bool = False, zone: str | None = No
     return as_words(raw) if categorical else raw
 
 
-def _of_array(array: Array, *, narrow: bool | None = None) -> Raw:
+def _of_array(array: Array, *, mixed: bool) -> Raw:
     kind = array.dtype.kind
     if kind in "biuf":
-        narrow = np.can_cast(array.dtype, np.float32) if narrow is None else narrow
+        narrow = np.can_cast(array.dtype, np.float32)
         return Numbers(array.astype(np.float64, copy=False), narrow=narrow, boolean=kind == "b")
     if kind == "M":
         return Times(array.astype("M8[us]"))
     if kind == "m":
         return Numbers(array / np.timedelta64(1, "s"), kind="durations")
     if kind in "OUT":
-        return read_objects(array.astype(object))
+        return read_objects(array.astype(object), mixed=mixed)
     raise ColumnError(f"is of type {array.dtype}, which cannot be encoded; leave it out.")
 
 
-def _of_series(series: nw.Series[Any], zone: str | None) -> Raw:
+def _of_series(series: nw.Series[Any], zone: str | None, *, mixed: bool) -> Raw:
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _numbers(series)
@@ -65,7 +74,7 @@ def _of_series(series: nw.Series[Any], zone: str | None) -> Raw:
     if series.null_count() == len(series):
         return Nothing(len(series))
     if isinstance(dtype, nw.Duration | nw.Object | nw.Unknown):
-        return _of_array(np.asarray(series.to_numpy()))
+        return _of_array(np.asarray(series.to_numpy()), mixed=mixed)
     raise ColumnError(f"is of type {dtype}, which cannot be encoded; leave it out.")
 
 

@@ -5,9 +5,8 @@ holds for whatever the fit has not seen: it takes the mean of the fit in each of
 a model that centres its inputs does not notice.
 """
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,20 +14,21 @@ import numpy as np
 
 from elmband._arrays import Array
 from elmband.encode.calendar import PARTS, calendar
-from elmband.encode.raw import ColumnError, Numbers, Raw, Times, Where, Words, at, of_kind
-from elmband.encode.read import read_column
+from elmband.encode.checks import check_range, outside, warn_of_gaps
+from elmband.encode.notes import ColumnNote
+from elmband.encode.raw import Numbers, Raw, Times, Where, Words, at
+from elmband.encode.seen import read_as
 from elmband.encode.target import TargetLevels
 
 OTHER, MISSING = "=other", "=missing"
-# Times the range of the fit, which skewed numbers leave by one or two times every now and then.
-_FAR = 10
 
 
 @dataclass(frozen=True)
 class NumberColumn:
     """Numbers: their value if it `varies`, and a mark for missing ones if the fit met such.
 
-    They lay between `low` and `high`; models of earlier versions do not know.
+    They lay between `low` and `high`; models of earlier versions do not know. With `words`, text
+    that is no number is missing, as a user said that the column holds numbers.
     """
 
     name: str
@@ -38,6 +38,7 @@ class NumberColumn:
     gaps: bool
     low: float = -np.inf
     high: float = np.inf
+    words: bool = False
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -49,11 +50,11 @@ class NumberColumn:
         assert isinstance(raw, Numbers)
         missing = raw.missing
         if self.varies:
-            _check_range(raw.values, out.dtype)
+            check_range(raw.values, out.dtype)
             out[:, 0] = raw.values
             out[missing, 0] = self.mean
             if not self.gaps and missing.any():
-                _warn_of_gaps(self.name)
+                warn_of_gaps(self.name)
         if self.gaps:
             out[:, -1] = missing
 
@@ -64,7 +65,7 @@ class NumberColumn:
     def beyond(self, raw: Raw) -> tuple[Array, Array]:
         """Tell which values lie outside the range of the fit, and which far outside, each (n,)."""
         assert isinstance(raw, Numbers)
-        return _outside(raw.values, self.low, self.high)
+        return outside(raw.values, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class LevelsColumn:
 class TimeColumn:
     """Dates: those of their calendar numbers that vary, and a mark for missing ones.
 
-    They lay between `low` and `high`, as years with a fraction.
+    They lay between `low` and `high`, as years with a fraction. Text is read in a `format`, an
+    empty one being that of dates which have a type in most files.
     """
 
     name: str
@@ -147,6 +149,7 @@ class TimeColumn:
     gaps: bool
     low: float = -np.inf
     high: float = np.inf
+    format: str = ""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -171,7 +174,7 @@ class TimeColumn:
     def beyond(self, raw: Raw) -> tuple[Array, Array]:
         """Tell which dates lie outside the range of the fit, and which far outside, each (n,)."""
         assert isinstance(raw, Times)
-        return _outside(calendar(raw.values)[:, PARTS.index("year")], self.low, self.high)
+        return outside(calendar(raw.values)[:, PARTS.index("year")], self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -208,6 +211,8 @@ class EncoderState:
         The levels of a target that is text.
     parameters : dict
         Those of the encoder.
+    notes : tuple of ColumnNote
+        What people should know of columns; the same features may come with other notes.
     """
 
     columns: tuple[EncodedColumn, ...]
@@ -217,6 +222,7 @@ class EncoderState:
     min_count: float
     target: TargetLevels | None
     parameters: dict[str, Any]
+    notes: tuple[ColumnNote, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         width = len(self.names)
@@ -242,6 +248,17 @@ class EncoderState:
             if isinstance(column, LevelsColumn) and column.levels
         ]
 
+    @property
+    def text_columns(self) -> frozenset[str]:
+        """Columns that are to be read as text from files that do not tell types."""
+        return frozenset(
+            column.name
+            for column in self.used
+            if isinstance(column, LevelsColumn)
+            or (isinstance(column, TimeColumn) and column.format)
+            or (isinstance(column, NumberColumn) and column.words)
+        )
+
     def names_from(self, columns: list[str]) -> tuple[str, ...]:
         """Return names of features that begin with these names of columns; no two are equal."""
         count: dict[str, int] = {}
@@ -265,31 +282,8 @@ class EncoderState:
     @staticmethod
     def read(column: UsedColumn, values: Any) -> Raw:
         """Return values as what the fit has seen in their column."""
-        zone = column.zone if isinstance(column, TimeColumn) else None
-        categorical = isinstance(column, LevelsColumn) and column.categorical
-        return of_kind(read_column(values, categorical=categorical, zone=zone), column.kind)
-
-
-def _outside(values: Array, low: float, high: float) -> tuple[Array, Array]:
-    """Tell which values lie outside a range, and which by many times its length; NaN does not."""
-    length = _FAR * (high - low)
-    return (values < low) | (values > high), (values < low - length) | (values > high + length)
-
-
-def _warn_of_gaps(name: str) -> None:
-    """Say that values are made up; without their number, so that it is said once."""
-    warnings.warn(
-        f"Column {name!r} has missing values, and had none in training: its mean stands for them, "
-        "so that intervals of these rows are too narrow.",
-        UserWarning,
-        stacklevel=2,
-    )
-
-
-def _check_range(values: Array, dtype: Any) -> None:
-    largest = np.finfo(dtype).max
-    if dtype != np.float64 and bool((np.abs(values) > largest).any()):
-        raise ColumnError(
-            "holds numbers too large for float32, which held those of the fit; fit the encoder "
-            "with dtype='float64'."
-        )
+        if isinstance(column, TimeColumn):
+            return read_as(values, column.kind, zone=column.zone, form=column.format)
+        if isinstance(column, LevelsColumn):
+            return read_as(values, column.kind, categorical=column.categorical)
+        return read_as(values, column.kind, words=column.words)

@@ -12,7 +12,17 @@ from elmband.printable import on_one_line
 
 def described(state: EncoderState) -> str:
     """Return one line for each column of the table."""
-    lines = [(on_one_line(column.name), column.kind, _became(column)) for column in state.columns]
+    notes: dict[str, list[str]] = {}
+    for note in (note for note in state.notes if note.summary):
+        notes.setdefault(note.name, []).append(note.summary)
+    lines = [
+        (
+            on_one_line(column.name),
+            column.kind,
+            "; ".join([_became(column), *notes.get(column.name, ())]),
+        )
+        for column in state.columns
+    ]
     widths = [max(len(line[k]) for line in lines) for k in (0, 1)]
     n_rows = f"{state.n_rows:,.0f}" if state.n_rows.is_integer() else f"{state.n_rows:,.3f}"
     head = f"{len(state.columns)} columns to {len(state.names)} features, from {n_rows} rows"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from elmband._arrays import Array
+from elmband._arrays import Array, to_numpy
 from elmband.encode.raw import RawRows, Where
 from elmband.encode.state import EncoderState
 
@@ -82,6 +82,19 @@ def table_of(X: Any) -> Table | None:
 def array_table(columns: Sequence[Any], n_rows: int) -> Table:
     """Return columns that have no names."""
     return Table({f"x{j}": column for j, column in enumerate(columns)}, n_rows, named=False)
+
+
+def weights_of(sample_weight: Any, table: Table) -> Array | None:
+    """Return one weight for every row, or None."""
+    if sample_weight is None:
+        return None
+    s = np.asarray(to_numpy(sample_weight), dtype=np.float64)
+    s = np.full(table.n_rows, s) if s.ndim == 0 else s
+    if s.shape != (table.n_rows,) or not np.isfinite(s).all() or s.min() < 0:
+        raise ValueError(
+            f"sample_weight must be one number of at least 0 for each of the {table.n_rows} rows."
+        )
+    return s
 
 
 def object_table(X: Any) -> Table | None:

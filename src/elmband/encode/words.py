@@ -14,15 +14,16 @@ _WHOLE = 2.0**53
 
 def read_words(series: nw.Series[Any]) -> Words:
     """Return a column of text or categories; levels that are not text become it."""
+    chosen = not isinstance(series.dtype, nw.String)
     if series.implementation.is_pandas_like():
         codes, levels = series.to_native().factorize()
-        return _words(np.asarray(codes), levels.tolist())
+        return _words(np.asarray(codes), levels.tolist(), chosen)
     if series.implementation.is_pyarrow():
-        return _of_arrow(series.to_native())
-    return _of_polars(series.cast(nw.String).to_native())
+        return _words(*_of_arrow(series.to_native()), chosen)
+    return _words(*_of_polars(series.cast(nw.String).to_native()), chosen)
 
 
-def _of_arrow(column: Any) -> Words:
+def _of_arrow(column: Any) -> tuple[Array, list[Any]]:
     if not hasattr(column.type, "index_type"):
         column = column.dictionary_encode()
     whole = column.unify_dictionaries().combine_chunks()
@@ -33,21 +34,21 @@ def _of_arrow(column: Any) -> Words:
         used, codes = np.unique(codes, return_inverse=True)
         absent = int(used[0] < 0)
         levels, codes = levels.take(used[absent:]), codes - absent
-    return _words(codes, levels.to_pylist())
+    return codes, levels.to_pylist()
 
 
-def _of_polars(column: Any) -> Words:
+def _of_polars(column: Any) -> tuple[Array, list[Any]]:
     levels = column.unique().drop_nulls()
     places = list(range(len(levels)))
     codes = column.replace_strict(levels, places, default=-1) if places else None
     missing = np.full(len(column), -1)
-    return _words(missing if codes is None else codes.to_numpy(), levels.to_list())
+    return missing if codes is None else codes.to_numpy(), levels.to_list()
 
 
-def _words(codes: Array, levels: list[Any]) -> Words:
+def _words(codes: Array, levels: list[Any], chosen: bool) -> Words:  # noqa: FBT001 - its own
     if None in levels:
         codes = np.where(codes == levels.index(None), -1, codes)
-    return Words(codes, [str(level) for level in levels])
+    return Words(codes, [str(level) for level in levels], chosen)
 
 
 def as_words(raw: Raw) -> Raw:
@@ -58,8 +59,9 @@ def as_words(raw: Raw) -> Raw:
         raise ColumnError(f"holds {raw.kind}; categorical= is for columns of numbers and text.")
     codes = np.full(len(raw.values), -1)
     found, codes[~raw.missing] = np.unique(raw.values[~raw.missing], return_inverse=True)
-    return Words(codes, [_label(float(value)) for value in found])
+    return Words(codes, [label(float(value)) for value in found])
 
 
-def _label(value: float) -> str:
+def label(value: float) -> str:
+    """Write a number as text, a whole one without a point."""
     return str(int(value)) if value.is_integer() and abs(value) <= _WHOLE else repr(value)

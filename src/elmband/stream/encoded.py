@@ -7,7 +7,7 @@ import numpy as np
 
 from elmband._arrays import Array
 from elmband.encode import EncoderState, TableEncoder
-from elmband.encode.raw import ColumnError, Numbers, Raw, RawRows, Where, at
+from elmband.encode.raw import ColumnError, Numbers, PlainText, Raw, RawRows, Where, at
 from elmband.encode.read import read_column
 from elmband.stream.blocks import Reader, kept, runs_of
 from elmband.stream.fields import Block, Part
@@ -156,6 +156,10 @@ def _raw_columns(block: Block, columns: Mapping[str, Key], first: int, stop: int
     """Return columns by name; a field is read once, even where it has several of them."""
     fields = dict.fromkeys(key.field for key in columns.values())
     found = {name: block.fields[name].raw(first, stop) for name in fields}
+    for name in fields:
+        # Text of files may be read as a dictionary; where they hold one, that was a choice.
+        if block.layout.fields[name].kind in {"string", "large_string"}:
+            found[name] = [PlainText(column) for column in found[name]]
     return {name: found[key.field][key.column] for name, key in columns.items()}
 
 

@@ -1,0 +1,114 @@
+"""What columns are, and how many levels of text have a feature: options of ``elmband fit``."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from elmband.cli._codes import Codes, suspected_codes
+from elmband.cli._groups import tell_group_key
+from elmband.cli._status import note
+from elmband.encode import TableEncoder
+from elmband.encode.notes import WAY, ColumnNote
+from elmband.encode.rules import TYPES
+
+Types: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        help=f"What a column is, whatever it looks like: {', '.join(TYPES)}; may be repeated, or "
+        "hold several with commas.",
+        metavar="NAME=TYPE",
+    ),
+]
+MaxLevels: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--max-levels",
+        help='Levels of a column of text that have a feature each, at most: "auto" (as many as '
+        "rows support), or a number.",
+    ),
+]
+
+
+def read_types(texts: Sequence[str]) -> dict[str, str]:
+    """Return what columns are, by their names.
+
+    Names may hold commas and equals signs: what a column is follows the last of these.
+
+    >>> read_types(["zip=text,a=b=number", "x,y=ignore"])
+    {'zip': 'text', 'a=b': 'number', 'x,y': 'ignore'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        begun = ""
+        for piece in text.split(","):
+            begun = f"{begun},{piece}" if begun else piece
+            name, equals, kind = begun.rpartition("=")
+            if not equals:
+                continue
+            if kind not in TYPES:
+                raise typer.BadParameter(
+                    f"--types {begun!r} says {kind!r}; a column may be {', '.join(TYPES)}."
+                )
+            if found.get(name, kind) != kind:
+                raise typer.BadParameter(f"--types says two things of {name!r}; say one.")
+            found[name] = kind
+            begun = ""
+        if begun:
+            raise typer.BadParameter(f"--types {begun!r} says no type; write NAME=TYPE.")
+    return found
+
+
+def read_levels(text: str) -> Any:
+    """Return "auto" or a number of levels."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(
+            f'--max-levels {text!r} is neither "auto" nor a whole number from 1 on.'
+        )
+    return int(text)
+
+
+def encoder_for(types: Sequence[str] | None, max_levels: str) -> TableEncoder:
+    """Return the encoder that was asked for."""
+    return TableEncoder(read_levels(max_levels), types=read_types(types or ()) or None)
+
+
+def check_types(encoder: TableEncoder, rows: Any, data: str, **taken: str | None) -> None:
+    """Refuse what is said of columns that are no features, or of a table without names."""
+    said = encoder.types or {}
+    if rows.encoder is None and (said or encoder.max_levels != "auto"):
+        raise ValueError(
+            f"--types and --max-levels are for tables whose columns have names: Parquet, CSV or "
+            f"Arrow, which {data} is not."
+        )
+    for role, name in taken.items():
+        if name is not None and name in said:
+            raise ValueError(f"--types names {name!r}, which is the {role} and no feature.")
+
+
+def tell_columns(rows: Any, groups: str | None) -> None:
+    """Say of columns what people may not expect, and which look like something else."""
+    if rows.encoder is None:
+        return
+    key = tell_group_key(rows) if groups is None else None
+    said = rows.encoder.types or {}
+    looked_at = (one for one in suspected_codes(rows) if one.name != key and one.name not in said)
+    state = rows.encoder.state_
+    notes = (*state.notes, *map(_suspicion, looked_at))
+    # The summary of the model tells it too.
+    rows.encoder.state_ = replace(state, notes=notes)
+    for one in notes:
+        if one.told:
+            note(one.sentence(options=True))
+
+
+def _suspicion(codes: Codes) -> ColumnNote:
+    told = (
+        f"holds {codes.levels:,} whole numbers that look like codes rather than quantities: {WAY} "
+        "makes each a category"
+    )
+    return ColumnNote(codes.name, "looks like codes", told, (("types", "text"),))
