@@ -8,6 +8,7 @@ from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, named
 from elmband.cli._model import whole_number
 from elmband.cli._status import UnkeptError
+from elmband.stream.csv_sniff import thousands_in
 
 
 def check_target(rows: Any, data: str, *, classes: bool) -> bool:
@@ -15,6 +16,12 @@ def check_target(rows: Any, data: str, *, classes: bool) -> bool:
     levels = None if rows.encoder is None else rows.encoder.target_levels_
     if levels is None:
         return False
+    grouped = None if classes else thousands_in([str(level) for level in levels])
+    if grouped is not None:
+        raise ValueError(
+            f"{named(data)} has numbers with commas for thousands in its target column, such as "
+            f"{grouped}: write them without, or take every value as a class with --classes."
+        )
     words = [str(level) for level in levels if not _is_number(str(level))]
     if not classes and words and len(words) < len(levels) / 2:
         raise ValueError(

@@ -10,6 +10,7 @@ import typer
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.checkpoint import kept_until_saved
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, named, writable
 from elmband.cli._groups import check_grouping, groups_of, tell_group_key
 from elmband.cli._learn import (
@@ -143,6 +144,9 @@ def fit(
     ] = None,
     target_transform: Transform = "auto",
     target_range: Range = "auto",
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -186,10 +190,13 @@ def fit(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
     columns = {"target": target, "weight": weight, "features": features or None}
+    csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     widest = math.inf if published else _WIDEST
     with kept_until_saved():
-        with opened(data, exclude=exclude, groups=groups, widest=widest, **columns) as rows:
+        with opened(
+            data, exclude=exclude, groups=groups, widest=widest, csv=csv, **columns
+        ) as rows:
             # Text and dates give several features a column.
             check_width(rows.n_features, data, widest)
             text = check_target(rows, data, classes=classes)
@@ -207,7 +214,7 @@ def fit(
             size |= {} if labels is None else {"groups": int(labels.max()) + 1}
         if calibrate is not None:
             # Groups of rows held out are counted only, however large they are.
-            with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
+            with opened(calibrate, encoder=model.encoder_, target=target, csv=csv) as held_out:
                 promised(
                     model, held_out, wishes, None if groups is None else held_out.groups(groups)
                 )
@@ -215,7 +222,6 @@ def fit(
         with writable(output, ".safetensors") as path:
             model.save(path)
             nbytes = path.stat().st_size
-    seconds = round(perf_counter() - begun, 3)
     facts = {
         "output": output,
         "bytes": nbytes,
@@ -223,7 +229,7 @@ def fit(
         **size,
         "target": target,
         **learned(model),
-        "seconds": seconds,
+        "seconds": round(perf_counter() - begun, 3),
     }
     words = [_words(facts)]
     if isinstance(model, ELMIntervalRegressor):
