@@ -9,12 +9,13 @@ import typer
 from elmband.cli._batches import Piece
 from elmband.cli._status import note
 from elmband.printable import on_one_line
+from elmband.stream.csv_decimal import misread_in
 from elmband.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
 from elmband.stream.csv_open import csv_columns, open_csv
-from elmband.stream.csv_sniff import other_delimiters, thousands_in
+from elmband.stream.csv_sniff import other_delimiters
 from elmband.stream.errors import needed
 
-# Rows of the first block in which commas for thousands are looked for.
+# Rows of the first block in which numbers that are read as text are looked for.
 _ROWS = 1000
 
 Delimiter: TypeAlias = Annotated[
@@ -90,15 +91,16 @@ def tell_names(pieces: Iterable[Piece], used: Collection[str], data: str) -> Non
             f"text: --types {shown}=number if they are amounts."
         )
     texts = [field.name for field in schema if str(field.type) == "string" and field.name in used]
-    for name, cell in _thousands(path, piece.dialect, texts):
+    for name, cell in _misread(path, piece.dialect, texts):
         note(
-            f"Column {on_one_line(name)!r} of {data} has commas for thousands, as in {cell}, and "
-            "is read as text: write such numbers without them."
+            f"Column {on_one_line(name)!r} of {data} has numbers such as {cell} and is read as "
+            "text: write them without separators of thousands, or name the decimal point by "
+            "--decimal."
         )
 
 
-def _thousands(path: Path, dialect: CsvDialect, names: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield columns of text that are numbers with commas for thousands, and one of these."""
+def _misread(path: Path, dialect: CsvDialect, names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield columns of text that are numbers but for their marks, and one of these."""
     if not names:
         return
     types: dict[str, Any] = dict.fromkeys(names, needed("pyarrow", str(path)).string())
@@ -108,6 +110,6 @@ def _thousands(path: Path, dialect: CsvDialect, names: list[str]) -> Iterator[tu
         return
     for name in names:
         cells = batch.column(name).slice(0, _ROWS).drop_null().to_pylist()
-        found = thousands_in(cells)
+        found = misread_in(cells)
         if found is not None:
             yield name, found

@@ -26,6 +26,7 @@ _IS_NOT = {
     "time32": "not a time of day",
     "dictionary<values=string, indices=int32, ordered=0>": "no text in UTF-8",
 }
+_NUMBERS = re.compile(r"[+-]?\d+([.,;|\t][+-]?\d+)+")
 # A number with the other decimal point.
 _POINTED = {".": re.compile(r"'[+-]?\d+,\d+'"), ",": re.compile(r"'[+-]?\d+\.\d+'")}
 
@@ -40,7 +41,7 @@ class CsvPart(Part):
         dialect = dialect_of(path, asked)
         with reading(str(path), "CSV"):
             schema, padded = csv_columns(path, dialect)
-        if all(_is_number(name, dialect.decimal or ".") for name in schema.names):
+        if all(map(_is_number, schema.names)):
             raise ValueError(
                 f"{path} begins with numbers; its first line must hold the names of the columns."
             )
@@ -129,9 +130,12 @@ def _as_float64(layout: Layout) -> Layout:
     return replace(layout, fields=fields)
 
 
-def _is_number(name: str, decimal: str) -> bool:
+def _is_number(name: str) -> bool:
+    """Tell whether a name is a number, or several with marks between them."""
+    if _NUMBERS.fullmatch(name):
+        return True
     try:
-        float(name.replace(decimal, "."))
+        float(name)
     except ValueError:
         return False
     return True

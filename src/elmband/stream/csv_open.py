@@ -66,11 +66,16 @@ def _reader(
 
 @cache
 def _marks() -> list[str]:
-    """Return the marks of a missing number in the ways that people write them: Arrow compares."""
+    """Return the marks of a missing number in the ways that people write them.
+
+    Arrow compares cells with each of them, blanks included, and prepares that for every column: so
+    there are not more of them, and single characters alone are looked for in aligned columns.
+    """
     written = {case(mark) for mark in ABSENT_MARKS for case in (str, str.upper, str.title)}
     written |= {"NaN", "-NaN", "#N/A n/a", "1.#Ind", "1.#QNaN", "-1.#QNaN"}
-    pads = [(a, b) for a in ("", " ", "  ") for b in ("", " ", "  ")]
-    return sorted(f"{a}{mark}{b}" for mark in written for a, b in pads)
+    found = {f"{a}{mark}{b}" for mark in written for a in ("", " ") for b in ("", " ")}
+    found |= {f"{' ' * n}{mark}" for mark in written if len(mark) < 2 for n in range(12)}
+    return sorted(found)
 
 
 @cache

@@ -2,15 +2,13 @@
 
 import csv
 import io
-import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
-from elmband.encode.absent import is_absent
 from elmband.stream.csv_bytes import packing_of, unpacked
+from elmband.stream.csv_decimal import decimal_of
 from elmband.stream.csv_dialect import DELIMITERS, UTF8, CsvDialect
 from elmband.stream.errors import reading
 
@@ -18,11 +16,6 @@ from elmband.stream.errors import reading
 _HEAD = 2**20
 # Lines by which cells are counted.
 _LINES = 200
-
-_NUMBER = {
-    mark: re.compile(rf"[+-]?\d*{re.escape(mark)}?\d+(e[+-]?\d+)?", re.IGNORECASE) for mark in ".,"
-}
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 
 
 def dialect_of(path: Path, asked: CsvDialect) -> CsvDialect:
@@ -37,7 +30,9 @@ def dialect_of(path: Path, asked: CsvDialect) -> CsvDialect:
     delimiter = asked.delimiter or _delimiter(text, _preferred(path), complete=complete)
     decimal = asked.decimal
     if decimal is None:
-        decimal = "." if delimiter == "," else _decimal(path, text, delimiter, complete=complete)
+        # Commas between cells leave none for numbers, unless somebody says so.
+        rows = [] if delimiter == "," else _rows(text, delimiter, complete=complete)
+        decimal = decimal_of(str(path), rows)
     return replace(asked, delimiter=delimiter, decimal=decimal, encoding=encoding, packing=packing)
 
 
@@ -123,38 +118,12 @@ def _split(text: str, delimiter: str, *, complete: bool) -> tuple[int, float]:
     return counts[0], counts.count(counts[0]) / len(counts)
 
 
-def _decimal(path: Path, text: str, delimiter: str, *, complete: bool) -> str:
-    """Return the decimal point by which more columns become numbers."""
-    cells = _with_marks(text, delimiter, complete=complete)
-    commas, points = (sum(_is_numeric(c, mark) for c in cells) for mark in ",.")
-    if commas <= points:
-        return "."
-    numbers = [cell for c in cells if _is_numeric(c, ",") for cell in c if "," in cell]
-    if all(_THOUSANDS.fullmatch(cell) for cell in numbers):
-        raise ValueError(
-            f"{path} holds numbers such as {numbers[0]}, whose comma may come before decimals or "
-            "after thousands; say which with decimal=',' or decimal='.' (--decimal)."
-        )
-    return ","
-
-
-def _with_marks(text: str, delimiter: str, *, complete: bool) -> list[list[str]]:
-    """Return the cells of columns, but for absent ones, in which commas or points stand."""
+def _rows(text: str, delimiter: str, *, complete: bool) -> list[list[str]]:
+    """Return the cells below the names of columns, none where they cannot be told apart."""
     try:
-        _, *rows = _records(text, delimiter, complete=complete)
-    except (csv.Error, ValueError):
+        return list(_records(text, delimiter, complete=complete))[1:]
+    except csv.Error:
         return []
-    columns = zip(*rows, strict=False) if rows else ()
-    marked = (column for column in columns if any("," in c or "." in c for c in column))
-    return [[cell.strip() for cell in column if not is_absent(cell)] for column in marked]
-
-
-def _is_numeric(cells: Sequence[str], mark: str) -> bool:
-    """Tell whether most cells are numbers with this decimal point, which one at least has."""
-    pattern = _NUMBER[mark]
-    if not any(mark in cell and pattern.fullmatch(cell) for cell in cells):
-        return False
-    return 2 * sum(pattern.fullmatch(cell) is not None for cell in cells) > len(cells)
 
 
 def other_delimiters(path: Path, dialect: CsvDialect) -> list[str]:
@@ -165,17 +134,3 @@ def other_delimiters(path: Path, dialect: CsvDialect) -> list[str]:
     short, complete = _first_lines(text, complete=len(head) < _HEAD)
     found = {mark: _split(short, mark, complete=complete) for mark in DELIMITERS}
     return [m for m, (n, share) in found.items() if n > 1 and share == 1 and m != dialect.delimiter]
-
-
-def thousands_in(cells: Sequence[str]) -> str | None:
-    """Return the first of some cells if all are numbers and one has commas for thousands.
-
-    Examples
-    --------
-    >>> thousands_in(["950", "1,234", "-"]), thousands_in(["a", "1,234"])
-    ('1,234', None)
-    """
-    numbers = [cell.strip() for cell in cells if not is_absent(cell)]
-    found = [cell for cell in numbers if _THOUSANDS.fullmatch(cell) and "," in cell]
-    plain = all(_THOUSANDS.fullmatch(c) or _NUMBER["."].fullmatch(c) for c in numbers)
-    return next(islice(found, 1), None) if plain else None
