@@ -164,3 +164,23 @@ def test_a_table_that_could_be_split_in_two_ways_is_told_of(tmp_path):
     _, complained = run(*fit, cwd=tmp_path, code=1)
     assert "No column is left" in complained
     assert "semicolons would split its lines as evenly, and --delimiter ';' does so." in complained
+
+
+def test_a_decimal_comma_far_down_is_told_of_with_the_option(where, tmp_path):
+    lines = "km;zip;town\n" + "1;10001;Rome\n" * 100_000 + "1,5;10001;Rome\n"
+    (tmp_path / "t.csv").write_text(lines)
+    predict = ("predict", where / "m.st", "t.csv", "-o", "p.csv")
+    _, complained = run(*predict, cwd=tmp_path, code=1)
+    assert complained.endswith(
+        "column 'km' holds '1,5', which is not a number; name the decimal point with --decimal ,.\n"
+    )
+    run(*predict, "--decimal", ",", cwd=tmp_path)
+
+
+def test_workers_read_what_was_named(where, tmp_path, table):
+    pytest.importorskip("distributed")
+    (tmp_path / "t.csv").write_bytes(written(table, ";", ",", "latin-1"))
+    predict = ("predict", where / "m.st", "t.csv", "-o", "p.parquet", "--workers", 1)
+    run(*predict, "--encoding", "latin-1", cwd=tmp_path)
+    wanted = pd.read_csv(where / "plain.out.csv")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "p.parquet"), wanted)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband.cli._batches import Piece, Reading
+from elmband.stream.csv_decimal import other_point
 from elmband.stream.csv_dialect import CsvDialect
 from elmband.stream.csv_open import CsvColumns, csv_columns, csv_names
 from elmband.stream.csv_sniff import dialect_of
@@ -260,7 +261,9 @@ def _reason(said: str, names: list[str]) -> str:
     place = _VALUE.search(line)
     if place and int(place[1]) < len(names):
         is_not = _IS_NOT.get(place[2], f"not of the type {place[2]} as those before it")
-        return f"column {names[int(place[1])]!r} holds {place[3]}, which is {is_not}"
+        point = other_point(place[3]) if place[2] == "double" else None
+        hint = "" if point is None else f"; name the decimal point with --decimal {point}"
+        return f"column {names[int(place[1])]!r} holds {place[3]}, which is {is_not}{hint}"
     short = _OPENING.sub("", in_our_words(line))[:_LONGEST]
     return "".join(filter(str.isprintable, short)).rstrip(" .:")
 

@@ -13,6 +13,8 @@ _DOUBTFUL = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+"
 _SMALL = re.compile(r"[+-]?\d{1,3}")
 # So many of them beside small whole numbers, and none with fewer decimals, come not by chance.
 _FEW = 3
+# What is a number by one decimal point or the other.
+_POINTED = re.compile(r"'?[+-]?\d+([.,])\d+'?")
 # Whatever people write for a number.
 _WRITTEN = re.compile(r"[+-]?(\d{1,3}([.,]\d{3})+|\d+)([.,]\d+)?")
 
@@ -68,6 +70,18 @@ def _thousands(cells: Sequence[str]) -> list[str]:
     whole = [cell for cell in cells if "." not in cell]
     sure = len(pointed) >= _FEW and whole and all(_SMALL.fullmatch(cell) for cell in whole)
     return pointed if sure and all(_DOUBTFUL["."].fullmatch(cell) for cell in pointed) else []
+
+
+def other_point(cell: str) -> str | None:
+    """Return the point in a cell that could not be read as a number, though it is one by that.
+
+    Examples
+    --------
+    >>> other_point("1,5"), other_point("'1.5'"), other_point("1,5 km")
+    (',', '.', None)
+    """
+    found = _POINTED.fullmatch(cell)
+    return found[1] if found else None
 
 
 def misread_in(cells: Sequence[str]) -> str | None:

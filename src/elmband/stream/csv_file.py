@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elmband.stream.batches import arrow_dtype, arrow_layout, batch_blocks
+from elmband.stream.csv_decimal import other_point
 from elmband.stream.csv_dialect import CsvDialect
 from elmband.stream.csv_open import csv_columns, open_csv
 from elmband.stream.csv_sniff import dialect_of
@@ -27,8 +28,6 @@ _IS_NOT = {
     "dictionary<values=string, indices=int32, ordered=0>": "no text in UTF-8",
 }
 _NUMBERS = re.compile(r"[+-]?\d+([.,;|\t][+-]?\d+)+")
-# A number with the other decimal point.
-_POINTED = {".": re.compile(r"'[+-]?\d+,\d+'"), ",": re.compile(r"'[+-]?\d+\.\d+'")}
 
 
 class CsvPart(Part):
@@ -95,8 +94,8 @@ class CsvPart(Part):
                 "mend that value, or name the encoding of the file, as in encoding='latin-1' "
                 "(--encoding latin-1)"
             )
-        if is_not == "not a number" and _POINTED[self._dialect.decimal or "."].fullmatch(value):
-            other = "," if self._dialect.decimal == "." else "."
+        other = other_point(value) if is_not == "not a number" else None
+        if other is not None:
             return f"name the decimal point with decimal={other!r} (--decimal {other})"
         option = shlex.quote(f"{name}=text")
         return (
