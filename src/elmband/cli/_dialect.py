@@ -1,5 +1,6 @@
 """How CSV files are written: options that name it, and notes where it is not what most have."""
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -8,7 +9,6 @@ import typer
 
 from elmband.cli._batches import Piece
 from elmband.cli._status import note
-from elmband.printable import on_one_line
 from elmband.stream.csv_decimal import misread_in
 from elmband.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
 from elmband.stream.csv_open import csv_columns, open_csv
@@ -85,15 +85,15 @@ def tell_names(pieces: Iterable[Piece], used: Collection[str], data: str) -> Non
     path = Path(piece.path)
     schema, padded = csv_columns(path, piece.dialect)
     for name in sorted(padded & set(used)):
-        shown = on_one_line(name)
+        option = shlex.quote(f"{name}=number")
         note(
-            f"Column {shown!r} of {data} has whole numbers that begin with zeros, and is read as "
-            f"text: --types {shown}=number if they are amounts."
+            f"Column {name!r} of {data} has whole numbers that begin with zeros, and is read as "
+            f"text: --types {option} if they are amounts."
         )
     texts = [field.name for field in schema if str(field.type) == "string" and field.name in used]
     for name, cell in _misread(path, piece.dialect, texts):
         note(
-            f"Column {on_one_line(name)!r} of {data} has numbers such as {cell} and is read as "
+            f"Column {name!r} of {data} has numbers such as {cell} and is read as "
             "text: write them without separators of thousands, or name the decimal point by "
             "--decimal."
         )
