@@ -6,17 +6,20 @@ import pytest
 from forked import run
 from running import is_one_sentence
 
+from packed import zipped
+
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("pyarrow")
 
 ROWS = range(60)
+TWO = zipped({"a.csv": b"a,y\n1,2\n", "b.csv": b"a,y\n1,2\n"})
 BROKEN = {
     "empty": (b"", "it is empty"),
     "header only": (b"a,b,y\n", "no rows"),
-    "semicolons": (b"a;b;y\n1;2;3\n4;5;6\n", "separated by semicolons"),
-    "decimal commas": (b"a;y\n1,5;3\n4,5;6\n", "separated by semicolons"),
-    "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by tabs"),
+    "ragged semicolons": (b"a;b;y\n1;2;3\n4;5\n7;8;9\n", "line 3 has another number of cells"),
+    "decimals or thousands": (b"a;y\n1;1,234\n2;3,456\n", "decimal=',' or decimal='.' (--decimal)"),
+    "two in an archive": (TWO, "it holds 2 files instead of one"),
     "binary junk": (bytes(range(256)) * 20, "is not text in UTF-8"),
     "no target": (b"a,b\n1,2\n3,4\n", "no column 'y'"),
     "ragged": (b"a,y\n1,2\n2\n", "line 3 has another number of cells (1) than the first (2)"),
@@ -26,9 +29,12 @@ BROKEN = {
     ),
     "latin text": (
         b"a,y,t\n" + b"".join(b"%d,%d,\xc5bo\n" % (i, i) for i in ROWS),
-        "not in UTF-8",
+        "not text in UTF-8",
     ),
-    "latin names": (b"a\xe9,y\n" + b"".join(b"%d,%d\n" % (i, i) for i in ROWS), "not in UTF-8"),
+    "latin names": (
+        b"a\xe9,y\n" + b"".join(b"%d,%d\n" % (i, i) for i in ROWS),
+        "not text in UTF-8",
+    ),
     "10,000 columns": (
         (",".join(f"c{j}" for j in range(10_000)) + ",y\n").encode()
         + b"".join(b"%d," % i * 10_000 + b"%d\n" % i for i in range(20)),
@@ -57,12 +63,12 @@ def test_fit_says_what_is_wrong_in_one_sentence(tmp_path, name):
     [
         (".csv", b"", "it is empty"),
         (".csv", b"age,sex,bmi,bp,town,day\n", "no rows"),
-        (".csv", b"age;sex\n1;2\n", "separated by semicolons"),
+        (".csv", b"age;sex\n1;2\n", "no column 'bmi', which the model was trained on"),
         (".csv", b"age,sex\n1,2\n", "no column 'bmi', which the model was trained on"),
         (".csv", b"age,sex,bmi,bp,town,day\nold,1,1,1,Oslo,2024-01-01\n",
          "column 'age' holds 'old', which is not a number"),
         (".csv", b"age,sex,bmi,bp,town,day\n1,1,1\n", "another number of cells (3) than"),
-        (".csv", b"age,sex,bmi,bp,town,day\n1,1,1,1,\xc5bo,2024-01-01\n", "not in UTF-8"),
+        (".csv", b"age,sex,bmi,bp,town,day\n1,1,1,1,\xc5bo,2024-01-01\n", "not text in UTF-8"),
         (".csv", bytes(range(256)) * 20, "is not text in UTF-8"),
         (".parquet", bytes(range(256)) * 20, "cannot be read"),
         (".arrow", b"ARROW1\0\0" + bytes(range(256)) * 20, "cannot be read"),
@@ -85,8 +91,8 @@ def test_predict_says_what_is_wrong_in_one_sentence(folder, tmp_path, ending, co
 
 def test_standard_input_is_called_so(tmp_path):
     command = ("fit", "-", "-t", "y", "-o", "m.safetensors")
-    _, complained = run(*command, given=b"a;y\n1;2\n", cwd=tmp_path, code=1)
-    assert complained.startswith("Error: standard input has its columns separated by semicolons")
+    _, complained = run(*command, given=b"a;b\n1;2\n", cwd=tmp_path, code=1)
+    assert complained.startswith("Error: standard input has no column 'y'")
     _, complained = run(*command, given=b"", cwd=tmp_path, code=1)
     assert complained == "Error: Standard input is empty; there is nothing to read.\n"
 

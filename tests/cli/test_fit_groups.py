@@ -61,6 +61,11 @@ def test_groups_are_said_and_prediction_does_not_need_them(here):
 
 def test_a_key_of_groups_is_told_once_and_not_where_groups_are_named(here):
     _, complained = run(*FIT, "-o", "m.st", cwd=here)
+    zeros, complained = complained.splitlines(keepends=True)
+    assert zeros == (
+        "Note: Column 'é patient' of my visits.csv has whole numbers that begin with zeros, and is "
+        "read as text: --types 'é patient=number' if they are amounts.\n"
+    )
     assert complained == (
         "Note: Rows with the same 'é patient' are alike (40 levels in a sample); if new rows will "
         "come with new ones, --groups 'é patient' gives intervals for these.\n"

@@ -120,16 +120,16 @@ def test_a_file_without_names_of_columns(tmp_path):
         scan(tmp_path / "rows.csv")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-32", "latin-1"])
 def test_text_that_is_not_utf8(tmp_path, encoding):
     path = tmp_path / "rows.csv"
     path.write_text("größe,y\n" + "1,2\n" * 100, encoding=encoding)
     with pytest.raises(
-        ValueError, match=r"rows.csv is not text in UTF-8[,;].*convert it"
+        ValueError, match=r"rows.csv is not text in UTF-8; name .*encoding=.*--encoding"
     ) as caught:
         scan(path, target="y")
     assert type(caught.value) is ValueError
-    assert ("looks like UTF-16" in str(caught.value)) == encoding.startswith("utf-16")
+    assert scan(path, target="y", encoding=encoding).feature_names == ("größe",)
     path.write_text("größe,y\n" + "1,2\n" * 100, encoding="utf-8-sig")
     assert scan(path, target="y").feature_names == ("größe",)
 

@@ -10,16 +10,21 @@ from typing import Any, NamedTuple
 
 from elmband.stream.arrow_file import open_arrow_file
 from elmband.stream.batches import validated
-from elmband.stream.csv_file import open_csv
+from elmband.stream.csv_dialect import CsvDialect
+from elmband.stream.csv_open import open_csv
 from elmband.stream.errors import needed
 from elmband.stream.parquet_file import open_parquet
 
 
 class Piece(NamedTuple):
-    """A file, or some groups of rows of a Parquet file; None stands for all of them."""
+    """A file, or some groups of rows of a Parquet file; None stands for all of them.
+
+    The `dialect` is that of a CSV file.
+    """
 
     path: str
     row_groups: tuple[int, ...] | None = None
+    dialect: CsvDialect = CsvDialect()
 
 
 class Reading(NamedTuple):
@@ -69,8 +74,8 @@ class Reading(NamedTuple):
         path = Path(piece.path)
         if self.how == "csv":
             types = {name: self.schema.field(name).type for name in self.columns}
-            with open_csv(path, types, gaps=self.gaps) as reader:
-                yield from reader
+            with open_csv(path, piece.dialect, types, gaps=self.gaps) as (_, batches):
+                yield from batches
         elif self.how == "parquet":
             with open_parquet(path, len(self.columns)) as file:
                 yield from file.iter_batches(size, piece.row_groups, self.columns)

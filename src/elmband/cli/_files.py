@@ -14,11 +14,10 @@ from elmband import load
 from elmband.encode import TableEncoder
 from elmband.printable import on_one_line
 
-# How the files begin that are not text.
+# How files begin that are no CSV; how that is packed is found where it is read.
 _BEGINNINGS = {
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",
-    b"\x1f\x8b": ".csv.gz",
     b"\x93NUMPY": ".npy",
     b"\x89HDF\r\n": ".h5",
 }

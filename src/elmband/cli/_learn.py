@@ -8,6 +8,7 @@ from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, named
 from elmband.cli._model import whole_number
 from elmband.cli._status import UnkeptError
+from elmband.stream.csv_decimal import misread_in
 
 
 def check_target(rows: Any, data: str, *, classes: bool) -> bool:
@@ -15,6 +16,13 @@ def check_target(rows: Any, data: str, *, classes: bool) -> bool:
     levels = None if rows.encoder is None else rows.encoder.target_levels_
     if levels is None:
         return False
+    number = None if classes else misread_in([str(level) for level in levels])
+    if number is not None:
+        raise ValueError(
+            f"{named(data)} has numbers such as {number} in its target column, which are text as "
+            "they are written: write them without separators of thousands, name the decimal "
+            "point by --decimal, or take every value as a class with --classes."
+        )
     words = [str(level) for level in levels if not _is_number(str(level))]
     if not classes and words and len(words) < len(levels) / 2:
         raise ValueError(

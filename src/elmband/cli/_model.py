@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
+from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
-from elmband.cli._look import clearer
 from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
-from elmband.cli._tables import TableRows, column_names, is_table, opened_table
+from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
 from elmband.encode import TableEncoder
 from elmband.encode.raw import ColumnError, PlacedError, Where, at
 from elmband.estimators._validate import level_name
 from elmband.progress import shown
 from elmband.stream.batches import ROW_LABELS
+from elmband.stream.csv_dialect import CsvDialect
+
+_AS_FOUND = CsvDialect()
 
 
 @contextmanager
@@ -30,18 +33,19 @@ def opened(
     exclude: list[str] | None = None,
     groups: str | None = None,
     widest: float = math.inf,
+    csv: CsvDialect = _AS_FOUND,
     **columns: Any,
 ) -> Iterator[Any]:
     """Give a scan of a file, or of standard input; tables with names are encoded.
 
     More columns than the `widest` table may have are refused before any are read. A column of
-    `groups` is none of the features.
+    `groups` is none of the features. CSV files are written as `csv` says.
     """
     with readable(data) as path, told_of(data, path):
-        table = is_table(path)
+        table, learning = is_table(path), encoder is None
         if table and encoder is None:
             encoder = TableEncoder()
-        names = column_names(path) if table else []
+        names = column_names(path, csv) if table else []
         names = [name for name in names if not name.startswith(ROW_LABELS)]
         columns = {role: _resolved(chosen, names) for role, chosen in columns.items()}
         if exclude:
@@ -52,7 +56,28 @@ def opened(
             columns["features"] = [name for name in others if name != groups]
         if table and widest < math.inf:
             check_width(len(columns.get("features") or names), data, widest)
-        yield scan(path, encoder=encoder if table else None, **columns)
+        columns["encoder"] = encoder if table else None
+        rows = scan(
+            path,
+            delimiter=csv.delimiter,
+            decimal=csv.decimal,  # type: ignore[arg-type]
+            encoding=csv.encoding,
+            **columns,
+        )
+        if table:
+            pieces = pieces_of(path, csv)
+            tell_dialect(pieces, csv, named(data))
+            if learning:
+                tell_names(pieces, _learned_from(names, columns), named(data))
+        yield rows
+
+
+def _learned_from(names: list[str], columns: dict[str, Any]) -> set[str]:
+    """Return the names of the columns to learn from."""
+    known: dict[Any, str] = {**dict(enumerate(names)), **{name: name for name in names}}
+    goals = {known.get(columns.get(role)) for role in ("target", "weight")}
+    used = (known.get(ref) for ref in columns.get("features") or names)
+    return {name for name in used if name is not None and name not in goals}
 
 
 def check_width(count: int, data: str, widest: float) -> None:
@@ -67,14 +92,14 @@ def check_width(count: int, data: str, widest: float) -> None:
 
 @contextmanager
 def told_of(data: str, path: str) -> Iterator[None]:
-    """Say more clearly what is wrong with a file, by the name that people know it by."""
+    """Say what is wrong with a file by the name that people know it by."""
     try:
         yield
     except UnkeptError:
         raise
     except ValueError as error:
         # The name of the file that standard input was kept in says nothing to people.
-        raise ValueError(clearer(str(error), path).replace(path, named(data))) from error
+        raise ValueError(str(error).replace(path, named(data))) from error
 
 
 def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:
@@ -110,20 +135,15 @@ def whole_number(text: str) -> Any:
 
 
 def answers(
-    model: Any, data: str, levels: list[float], keep: list[str] | None, outputs: tuple[str, ...]
+    model: Any, table: Table, levels: list[float]
 ) -> Iterator[tuple[TableRows, Any, dict[str, Any]]]:
-    """Yield batches of a table, their features, and the predictions for their rows.
-
-    Columns in `keep` are read besides those that the model needs, for these outputs; None is for
-    all.
-    """
-    table = opened_table(data, kinds_of(model), keep, outputs)
+    """Yield batches of a table, their features, and the predictions for their rows."""
     count = 0
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
         for rows in table.batches():
-            with in_file(data, count):
+            with in_file(table.path, count):
                 X = features_of(model, rows.seen)
             with without_names():
                 columns = predicted(model, X, levels)
@@ -132,7 +152,7 @@ def answers(
             if bar is not None:
                 bar.advance(rows.seen.num_rows)
     if not count:
-        raise ValueError(f"{data} has no rows; there is nothing to predict.")
+        raise ValueError(f"{table.path} has no rows; there is nothing to predict.")
 
 
 @contextmanager

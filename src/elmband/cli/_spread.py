@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from elmband.cli._model import in_file, kinds_of
-from elmband.cli._tables import Table, TableRows, opened_table
+from elmband.cli._model import in_file
+from elmband.cli._tables import Table, TableRows
 from elmband.cluster import Answers, write_parts
 from elmband.cluster.work import Counted
 from elmband.progress import shown
@@ -33,22 +33,16 @@ class TablePart:
 
 
 def spread_answers(
-    client: Any,
-    model: Any,
-    path: str,
-    keep: list[str] | None,
-    answer: Callable[[TableRows], Answers],
-    out: tuple[str, ...],
+    client: Any, table: Table, answer: Callable[[TableRows], Answers], out: tuple[str, ...]
 ) -> Counted:
     """Let workers answer a table and write folders of Parquet files, and count rows and sums."""
-    table = opened_table(path, kinds_of(model), keep, out)
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
         return write_parts(
             client,
             [TablePart(part) for part in table.parts()],
-            partial(_answered, answer=answer, path=path),
+            partial(_answered, answer=answer, path=table.path),
             [Path(name) for name in out],
             chunk_size=_ROWS,
             advance=None if bar is None else bar.advance,

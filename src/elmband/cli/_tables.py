@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband.cli._batches import Piece, Reading
-from elmband.stream.csv_file import begins_with, check_text
+from elmband.stream.csv_decimal import other_point
+from elmband.stream.csv_dialect import CsvDialect
+from elmband.stream.csv_open import CsvColumns, csv_columns, csv_names
+from elmband.stream.csv_sniff import dialect_of
 from elmband.stream.errors import in_our_words, needed
-from elmband.stream.files import find_files
+from elmband.stream.files import find_files, kind_of
+from elmband.stream.pieces import refuse_dialect
 
 _ROWS = 65_536
-FORMATS = {
-    ".parquet": "parquet",
-    ".arrow": "ipc",
-    ".feather": "ipc",
-    ".ipc": "ipc",
-    ".csv": "csv",
-    ".csv.gz": "csv",
-}
+FORMATS = (".parquet", ".arrow", ".feather", ".ipc", ".csv", ".csv.gz")
+"""Endings of tables that can be written."""
+
+_KINDS = {"parquet": "parquet", "arrow": "ipc", "csv": "csv"}
 # Where pyarrow says which value it could not read.
 _VALUE = re.compile(r"In CSV column #(\d+): .*?error to (\w+).*?: (?:invalid value )?(.*)")
 _TWICE = re.compile(r"multiple columns named (.*)")
@@ -52,8 +52,7 @@ def _files(path: str) -> list[str]:
 
 def format_of(path: str) -> str | None:
     """Return the format of a table by the ending of its name, None if it is not one of these."""
-    found = (kind for end, kind in FORMATS.items() if path.lower().endswith(end))
-    return next(found, None)
+    return _KINDS.get(kind_of(Path(path)) or "")
 
 
 class TableRows(NamedTuple):
@@ -121,33 +120,50 @@ def _without_empty(table: Any) -> Any:
 
 
 def opened_table(
-    path: str, kinds: Mapping[str, str], keep: list[str] | None, outputs: tuple[str, ...]
+    path: str,
+    kinds: Mapping[str, str],
+    keep: list[str] | None,
+    outputs: tuple[str, ...],
+    asked: CsvDialect,
 ) -> Table:
     """Open a table for a model, and to be copied to tables of the names `outputs`.
 
     `kinds` tells what the model takes its columns for, all of which must be there; the columns in
     `keep` are read besides, None stands for all. From CSV to CSV these stay as they are written;
-    other tables get the types that they seem to have.
+    other tables get the types that they seem to have. CSV files are written as `asked`.
     """
-    names = column_names(path)
-    _check_names(path, names, kinds, keep)
+    names = column_names(path, asked)
+    _check_names(path, names, kinds, keep, asked)
     copies = names if keep is None else list(dict.fromkeys(keep))
     typed = any(format_of(name) not in ("csv", None) for name in outputs)
     with reading(path, names):
         if _format(path) != "csv":
             wanted = [name for name in names if name in {*kinds, *copies}]
-            return Table(path, _reading(path, _schema(path), wanted), None, typed)
-        copied = _reading(path, _schema(path, typed=typed), copies) if copies else None
-        seen = _reading(path, _schema(path, kinds), list(kinds))._replace(gaps=True)
+            whole = Reading(pieces_of(path, asked), _format(path) or "", _schema(path), wanted)
+            return Table(path, whole, None, typed)
+        pieces = pieces_of(path, asked)
+        found = csv_columns(Path(pieces[0].path), pieces[0].dialect)
+        written = _typed(found) if typed else _untyped(found)
+        copied = Reading(pieces, "csv", written, copies) if copies else None
+        seen = Reading(pieces, "csv", _typed(found, kinds), list(kinds), gaps=True)
         return Table(path, seen, copied, typed)
 
 
-def _reading(path: str, schema: Any, columns: list[str]) -> Reading:
-    return Reading(tuple(map(Piece, _files(path))), _format(path) or "", schema, columns)
+def pieces_of(path: str, asked: CsvDialect) -> tuple[Piece, ...]:
+    """Return the files of a table; each of CSV is written as `asked`, or as it tells."""
+    files = _files(path)
+    if _format(path) != "csv":
+        refuse_dialect(asked, path)
+        return tuple(map(Piece, files))
+    return tuple(Piece(file, dialect=dialect_of(Path(file), asked)) for file in files)
 
 
 def _check_names(
-    path: str, names: list[str], kinds: Mapping[str, str], keep: list[str] | None
+    path: str,
+    names: list[str],
+    kinds: Mapping[str, str],
+    keep: list[str] | None,
+    asked: CsvDialect,
 ) -> None:
     """Refuse files without the columns that are needed, and copies of some columns only."""
     for name in keep or ():
@@ -155,7 +171,7 @@ def _check_names(
             raise ValueError(f"{path} has no column {name!r} that could be kept.")
     files = _files(path)
     for file in files:
-        own = set(column_names(file) if len(files) > 1 else names)
+        own = set(column_names(file, asked) if len(files) > 1 else names)
         for name in kinds:
             if name not in own:
                 raise ValueError(f"{file} has no column {name!r}, which the model was trained on.")
@@ -167,31 +183,34 @@ def _check_names(
             )
 
 
-def column_names(path: str) -> list[str]:
-    """Return the names of the columns of a table."""
+def column_names(path: str, asked: CsvDialect) -> list[str]:
+    """Return the names of the columns of a table; CSV files are written as `asked`."""
     with reading(path, []):
-        return list(_schema(path).names)
+        if _format(path) != "csv":
+            refuse_dialect(asked, path)
+            return list(_schema(path).names)
+        first = Path(_files(path)[0])
+        return csv_names(first, dialect_of(first, asked))
 
 
-def _schema(path: str, kinds: Mapping[str, str] | None = None, *, typed: bool = True) -> Any:
-    """Return the types that a model takes columns for, or those that columns seem to have.
+def _schema(path: str) -> Any:
+    """Return the types of the columns of a table that tells them."""
+    dataset, how = needed("pyarrow.dataset", path), _format(path) or ""
+    _check_distinct(path, how)
+    return dataset.dataset(_files(path), format=how).schema
 
-    Where they shall not be `typed`, CSV files have text only.
-    """
-    dataset = needed("pyarrow.dataset", path)
-    files, how = _files(path), _format(path)
-    if how != "csv":
-        _check_distinct(path, how or "")
-        return dataset.dataset(files, format=how).schema
-    for file in map(Path, files):
-        check_text(file, begins_with(file))
-    first = dataset.dataset(files, format=_csv(path)).schema
-    pa = needed("pyarrow", path)
-    if kinds is not None:
-        types = {f.name: _type(f.type, kinds[f.name]) for f in first if f.name in kinds}
-    else:
-        types = {f.name: _type(f.type, None) if typed else pa.string() for f in first}
-    return pa.schema([(f.name, types.get(f.name, f.type)) for f in first])
+
+def _typed(found: CsvColumns, kinds: Mapping[str, str] | None = None) -> Any:
+    """Return the types that a model takes columns for, or those that columns seem to have."""
+    pa = needed("pyarrow", "A table")
+    own = dict.fromkeys(found.padded, "text") if kinds is None else kinds
+    return pa.schema([(f.name, _type(f.type, own.get(f.name))) for f in found.schema])
+
+
+def _untyped(found: CsvColumns) -> Any:
+    """Return the type of text for all columns, which keeps them as they are written."""
+    pa = needed("pyarrow", "A table")
+    return pa.schema([(name, pa.string()) for name in found.schema.names])
 
 
 def _check_distinct(path: str, how: str) -> None:
@@ -205,12 +224,6 @@ def _check_distinct(path: str, how: str) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise ValueError(f"{file} has two columns named {twice[0]!r}; rename one of them.")
-
-
-def _csv(path: str) -> Any:
-    csv, dataset = (needed(f"pyarrow.{name}", path) for name in ("csv", "dataset"))
-    # Cells in quotes may hold line breaks, also where a block of the file ends.
-    return dataset.CsvFileFormat(parse_options=csv.ParseOptions(newlines_in_values=True))
 
 
 def _type(found: Any, kind: str | None) -> Any:
@@ -249,7 +262,9 @@ def _reason(said: str, names: list[str]) -> str:
     place = _VALUE.search(line)
     if place and int(place[1]) < len(names):
         is_not = _IS_NOT.get(place[2], f"not of the type {place[2]} as those before it")
-        return f"column {names[int(place[1])]!r} holds {place[3]}, which is {is_not}"
+        point = other_point(place[3]) if place[2] == "double" else None
+        hint = "" if point is None else f"; name the decimal point with --decimal {point}"
+        return f"column {names[int(place[1])]!r} holds {place[3]}, which is {is_not}{hint}"
     short = _OPENING.sub("", in_our_words(line))[:_LONGEST]
     return "".join(filter(str.isprintable, short)).rstrip(" .:")
 

@@ -9,6 +9,7 @@ import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import loaded, named
 from elmband.cli._model import opened
 from elmband.cli._options import AsJson, Labelled, Levels, Model, Truth, check_inputs, tell
@@ -37,6 +38,9 @@ def evaluate(
             max=1,
         ),
     ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -47,6 +51,7 @@ def evaluate(
     """
     check_inputs(model, data)
     check_spread(data, scheduler)
+    csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     if tolerance is not None and not isinstance(
@@ -56,7 +61,7 @@ def evaluate(
     columns: dict[str, Any] = {"target": target, "weight": weight}
     with (
         workers_of(workers, scheduler) as client,
-        opened(data, encoder=fitted.encoder_, **columns) as rows,
+        opened(data, encoder=fitted.encoder_, csv=csv, **columns) as rows,
     ):
         found, facts = _evaluated(fitted, rows, level or [0.5, 0.9, 0.95], client)
     seconds = round(perf_counter() - begun, 3)

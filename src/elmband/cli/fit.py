@@ -10,6 +10,7 @@ import typer
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.checkpoint import kept_until_saved
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, named, writable
 from elmband.cli._groups import check_grouping, groups_of
 from elmband.cli._learn import (
@@ -146,6 +147,9 @@ def fit(
     ] = None,
     target_transform: Transform = "auto",
     target_range: Range = "auto",
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -188,6 +192,7 @@ def fit(
     wishes = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
+    csv = asked_csv(delimiter, decimal, encoding)
     columns: dict[str, Any] = {
         "target": target,
         "weight": weight,
@@ -195,6 +200,7 @@ def fit(
         "exclude": exclude,
         "groups": groups,
         "widest": math.inf if published else _WIDEST,
+        "csv": csv,
     }
     begun = perf_counter()
     with kept_until_saved():
@@ -216,7 +222,7 @@ def fit(
             size |= {} if labels is None else {"groups": int(labels.max()) + 1}
         if calibrate is not None:
             # Groups of rows held out are counted only, however large they are.
-            with opened(calibrate, encoder=model.encoder_, target=target) as held_out:
+            with opened(calibrate, encoder=model.encoder_, target=target, csv=csv) as held_out:
                 promised(
                     model, held_out, wishes, None if groups is None else held_out.groups(groups)
                 )
@@ -224,7 +230,6 @@ def fit(
         with writable(output, ".safetensors") as path:
             model.save(path)
             nbytes = path.stat().st_size
-    seconds = round(perf_counter() - begun, 3)
     facts = {
         "output": output,
         "bytes": nbytes,
@@ -232,7 +237,7 @@ def fit(
         **size,
         "target": target,
         **learned(model),
-        "seconds": seconds,
+        "seconds": round(perf_counter() - begun, 3),
     }
     words = [_words(facts)]
     if isinstance(model, ELMIntervalRegressor):

@@ -1,5 +1,7 @@
 """``elmband predict``: every row with its prediction and its interval."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from time import perf_counter
 from typing import Annotated, Any
@@ -8,8 +10,9 @@ import typer
 
 from elmband import ELMIntervalRegressor, scan
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
 from elmband.cli._files import destination, loaded, named, readable, writable
-from elmband.cli._model import answers, features_of, predicted, told_of, without_names
+from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
 from elmband.cli._novelty import facts_of, novelty, tell_novelty, tell_unbounded, unbounded
 from elmband.cli._options import (
     AsJson,
@@ -22,11 +25,12 @@ from elmband.cli._options import (
 )
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
-from elmband.cli._tables import TableRows, is_table, with_columns
+from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
 from elmband.cluster import Answers
 from elmband.encode.novelty import Novelty
 from elmband.stream.files import find_files
+from elmband.stream.pieces import refuse_dialect
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
@@ -56,6 +60,9 @@ def predict(
     ] = None,
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns.")] = False,
     escape_formulas: EscapeFormulas = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -78,14 +85,21 @@ def predict(
         check_ending_for(output, data)
     if escape_formulas:
         check_escaping([output])
+    csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
         kept = None if keep_all else list(dict.fromkeys(keep or []))
-        table = partial(_from_table, escape_formulas=escape_formulas)
         # Files of numbers have no text: names of their columns begin with words of ours.
-        make = table if is_table(path) else _from_numbers
-        found = make(fitted, path, output, level or [0.95], kept, client)
+        if is_table(path):
+            check_ending(output)
+            table = opened_table(path, kinds_of(fitted), kept, (output,), csv)
+            tell_dialect(table.seen.pieces, csv, named(data))
+            writer = partial(table_writer, output, escape_formulas=escape_formulas)
+            found = _from_table(fitted, table, output, level or [0.95], kept, client, writer=writer)
+        else:
+            refuse_dialect(csv, named(data))
+            found = _from_numbers(fitted, path, output, level or [0.95], kept, client)
     facts = {
         "output": output,
         "model": named(model),
@@ -101,23 +115,22 @@ def predict(
 
 def _from_table(
     model: Any,
-    path: str,
+    table: Table,
     output: str,
     levels: list[float],
     keep: list[str] | None,
     client: Any,
     *,
-    escape_formulas: bool,
+    writer: Callable[[], AbstractContextManager[Callable[[Any], None]]],
 ) -> Novelty:
     """Predict rows whose columns have names."""
-    check_ending(output)
     if client is not None:
         answer = partial(_answered, model=model, levels=levels, keep=keep)
-        sums: Novelty = spread_answers(client, model, path, keep, answer, (output,)).sums
+        sums: Novelty = spread_answers(client, table, answer, (output,)).sums
         return sums
     met, unknown = None, 0
-    with table_writer(output, escape_formulas=escape_formulas) as write:
-        for rows, _, columns in answers(model, path, levels, keep, (output,)):
+    with writer() as write:
+        for rows, _, columns in answers(model, table, levels):
             write(with_columns(rows.copied, columns, keep))
             found = novelty(model, rows.seen)
             met = found if met is None else met + found

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import STANDARD, destination, loaded, named, writable
 from elmband.cli._model import opened
 from elmband.cli._options import (
@@ -47,6 +48,9 @@ def report(
         str | None, typer.Option(help="Column by which coverage is shown, such as a region.")
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Unit of the target, such as minutes.")] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Write one page that needs nothing else: what the model promises, whether it keeps it, where.
@@ -55,10 +59,11 @@ def report(
     """
     check_inputs(model, data)
     check_outputs([output], [model, data])
+    csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     fitted = loaded(model)
     with (
-        opened(data, encoder=fitted.encoder_, target=target) as rows,
+        opened(data, encoder=fitted.encoder_, csv=csv, target=target) as rows,
         writable(output, ".html") as path,
     ):
         content = written_report(

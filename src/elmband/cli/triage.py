@@ -9,9 +9,10 @@ import typer
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.classes import LabelCounts
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
-from elmband.cli._model import answers, features_of, predicted, told_of, without_names
+from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
 from elmband.cli._options import (
     AsJson,
     Coverage,
@@ -29,7 +30,7 @@ from elmband.cli._options import (
 )
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
-from elmband.cli._tables import TableRows, is_table, with_columns
+from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.cluster import Answers
 from elmband.engine import reduced
@@ -82,6 +83,9 @@ def triage(
     max_fpr: MaxFpr = None,
     min_precision: MinPrecision = None,
     escape_formulas: EscapeFormulas = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -102,6 +106,7 @@ def triage(
     asked = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
     )
+    csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     _check_wishes(fitted, asked, max_width)
@@ -110,10 +115,12 @@ def triage(
             find_files(path)  # which knows names that cannot be read at all
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
         asked_of, outputs = _Question(fitted, max_width, level), (output, review)
+        table = opened_table(path, kinds_of(fitted), None, outputs, csv)
+        tell_dialect(table.seen.pieces, csv, named(data))
         if client is None:
-            found = _split(asked_of, path, outputs, escape_formulas=escape_formulas)
+            found = _split(asked_of, table, outputs, escape_formulas=escape_formulas)
         else:
-            found = spread_answers(client, fitted, path, None, asked_of.answered, outputs).sums
+            found = spread_answers(client, table, asked_of.answered, outputs).sums
     counts = dict(zip(found.labels.tolist(), map(int, found.counts), strict=True))
     accepted = counts.get("accepted", 0)
     facts = {
@@ -183,15 +190,15 @@ class _Question(NamedTuple):
 
 
 def _split(
-    asked: _Question, path: str, outputs: tuple[str, str], *, escape_formulas: bool
+    asked: _Question, table: Table, outputs: tuple[str, str], *, escape_formulas: bool
 ) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []
     with table_writers(outputs, escape_formulas=escape_formulas) as writers:
-        for rows in answers(asked.model, path, [asked.level], None, outputs):
-            tables, found = asked.decided(*rows)
-            for write, table in zip(writers, tables, strict=True):
-                write(table)
+        for rows in answers(asked.model, table, [asked.level]):
+            split, found = asked.decided(*rows)
+            for write, part in zip(writers, split, strict=True):
+                write(part)
             counts.append(found)
     return reduced(counts)
 

@@ -1,6 +1,7 @@
 """Which columns a user means by names and indices."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from operator import index
@@ -88,6 +89,15 @@ def named(*given: Any) -> set[str]:
         several = isinstance(refs, Iterable) and not isinstance(refs, str | Iterator)
         names.update(ref for ref in (refs if several else [refs]) if isinstance(ref, str))
     return names
+
+
+def fields_of(layout: Layout, *given: Any) -> set[str]:
+    """Return the fields of columns that a user gave by name or by index; wrong ones are none."""
+    found: set[str] = set()
+    for ref in (ref for refs in given for ref in _refs(refs, "target")):
+        with suppress(ValueError):
+            found.update(key.field for key in _find(layout, ref, set()))
+    return found
 
 
 def _is_single(layout: Layout, target: Any, keys: list[Key]) -> bool:

@@ -1,21 +1,21 @@
-"""CSV files, compressed ones too, read as a stream of record batches."""
+"""CSV files of any dialect, compressed ones too, read as a stream of record batches."""
 
 import re
+import shlex
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from elmband.stream.batches import arrow_dtype, arrow_layout, batch_blocks
+from elmband.stream.csv_decimal import other_point
+from elmband.stream.csv_dialect import CsvDialect
+from elmband.stream.csv_open import csv_columns, open_csv
+from elmband.stream.csv_sniff import dialect_of
 from elmband.stream.errors import in_our_words, needed, reading
 from elmband.stream.fields import Block, Part
 from elmband.stream.layout import FLOAT64, Layout
-
-_KIND = "CSV"
-# Bytes that are looked at to tell whether a file is text.
-_BEGINNING = 1024
 
 # Where pyarrow puts the place of an error; it counts the line of names as row 1.
 _PLACE = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #(\d+): )?(.*)")
@@ -27,19 +27,27 @@ _IS_NOT = {
     "time32": "not a time of day",
     "dictionary<values=string, indices=int32, ordered=0>": "no text in UTF-8",
 }
+_NUMBERS = re.compile(r"[+-]?\d+([.,;|\t][+-]?\d+)+")
 
 
 class CsvPart(Part):
-    """A CSV file; its first block tells the names and the types of the columns."""
+    """A CSV file; its first block tells the names and the types of the columns.
 
-    def __init__(self, path: Path) -> None:
-        schema, names = _schema(path)
-        if all(_is_number(name) for name in names):
+    It is written as `asked`, and what that leaves open is found in its first lines.
+    """
+
+    def __init__(self, path: Path, asked: CsvDialect) -> None:
+        dialect = dialect_of(path, asked)
+        with reading(str(path), "CSV"):
+            schema, padded = csv_columns(path, dialect)
+        if all(map(_is_number, schema.names)):
             raise ValueError(
                 f"{path} begins with numbers; its first line must hold the names of the columns."
             )
         super().__init__(_as_float64(arrow_layout(str(path), schema, None)), (path,))
-        self._path, self._names = path, names
+        self.padded = padded
+        self.manner = "" if asked == CsvDialect() else repr(dialect)
+        self._path, self._names, self._dialect = path, schema.names, dialect
         self._types = {field.name: _later(field.type) for field in schema}
 
     def with_text(self, names: Collection[str]) -> "CsvPart":
@@ -60,8 +68,8 @@ class CsvPart(Part):
     def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
         seen = 0
         try:
-            with open_csv(self._path, types) as reader:
-                for batch in reader:
+            with open_csv(self._path, self._dialect, types) as (_, batches):
+                for batch in batches:
                     yield batch
                     seen += batch.num_rows
         except (ValueError, OSError) as error:
@@ -76,71 +84,24 @@ class CsvPart(Part):
         value = reason.rpartition("invalid value ")[2]
         name = self._names[int(column)]
         is_not = _IS_NOT.get(str(self._types[name]).partition("[")[0], "not a number")
-        return f"{place}: column {name!r} holds {value}, which is {is_not}; mend that value."
+        way = self._way_on(name, value, is_not)
+        return f"{place}: column {name!r} holds {value}, which is {is_not}; {way}."
 
-
-def _schema(path: Path) -> tuple[Any, list[str]]:
-    """Return types and names of the columns, or say that a file is not UTF-8 where it begins."""
-    with reading(str(path), _KIND):
-        beginning = begins_with(path)
-    check_text(path, beginning)
-    with reading(str(path), _KIND), open_csv(path) as reader:
-        schema = reader.schema
-    with suppress(UnicodeDecodeError):
-        return schema, schema.names
-    raise ValueError(f"{path} is not text in UTF-8; convert it, or save it as CSV in UTF-8.")
-
-
-def begins_with(path: Path) -> bytes:
-    """Return the first bytes of a file, decompressed."""
-    with needed("pyarrow", str(path)).input_stream(str(path)) as file:
-        found: bytes = file.read(_BEGINNING)
-    return found
-
-
-def check_text(path: Path, beginning: bytes) -> None:
-    """Refuse a file that does not begin as text in UTF-8; of UTF-16, say how to convert it."""
-    encoding = _utf16(beginning)
-    if encoding is not None:
-        raise ValueError(
-            f"{path} is not text in UTF-8, it looks like UTF-16; save it as CSV in UTF-8, or "
-            f"convert it, as in iconv -f {encoding} -t UTF-8 old.csv > new.csv."
+    def _way_on(self, name: str, value: str, is_not: str) -> str:
+        """Return what to do about a value."""
+        if is_not == "no text in UTF-8":
+            return (
+                "mend that value, or name the encoding of the file, as in encoding='latin-1' "
+                "(--encoding latin-1)"
+            )
+        other = other_point(value) if is_not == "not a number" else None
+        if other is not None:
+            return f"name the decimal point with decimal={other!r} (--decimal {other})"
+        option = shlex.quote(f"{name}=text")
+        return (
+            f"mend that value, or take the column as text with types={{{name!r}: 'text'}} "
+            f"(--types {option})"
         )
-    if b"\0" in beginning:  # which no text has
-        raise ValueError(f"{path} is not text in UTF-8; convert it, or save it as CSV in UTF-8.")
-
-
-def _utf16(beginning: bytes) -> str | None:
-    """Return what a beginning of UTF-16 is called, which has a mark or zeros at every other place.
-
-    Examples
-    --------
-    >>> _utf16("a,b".encode("utf-16")), _utf16("a,b".encode("utf-16-be")), _utf16(b"a,b")
-    ('UTF-16', 'UTF-16BE', None)
-    """
-    # The first mark of UTF-32 begins like that of UTF-16.
-    if beginning.startswith((b"\xff\xfe", b"\xfe\xff")) and beginning[2:4] != b"\0\0":
-        return "UTF-16"
-    even, odd = (beginning[k::2].count(0) for k in (0, 1))
-    if 4 * max(even, odd) < len(beginning) or min(even, odd):
-        return None
-    return "UTF-16BE" if even else "UTF-16LE" if odd else None
-
-
-def open_csv(path: Path, types: dict[str, Any] | None = None, *, gaps: bool = True) -> Any:
-    """Open a file to read columns of these types from it, all columns where none are given.
-
-    With `gaps`, what stands for a missing number does so for missing text.
-    """
-    csv = needed("pyarrow.csv", str(path))
-    # One thread is as fast as several here, and only with one is the row of an error known.
-    read = csv.ReadOptions(use_threads=False)
-    convert = csv.ConvertOptions(
-        include_columns=list(types or ()), column_types=types, strings_can_be_null=gaps
-    )
-    # Cells in quotes may hold line breaks, also where a block of the file ends.
-    parse = csv.ParseOptions(newlines_in_values=True)
-    return csv.open_csv(str(path), read_options=read, parse_options=parse, convert_options=convert)
 
 
 def _later(kind: Any) -> Any:
@@ -169,6 +130,9 @@ def _as_float64(layout: Layout) -> Layout:
 
 
 def _is_number(name: str) -> bool:
+    """Tell whether a name is a number, or several with marks between them."""
+    if _NUMBERS.fullmatch(name):
+        return True
     try:
         float(name)
     except ValueError:

@@ -36,7 +36,11 @@ _MEANINGS = (
         r"line \1 has another number of cells (\3) than the first (\2)",
     ),
     (r"zlib inflate failed", "it is no gzip file, or a damaged one"),
+    (r"bz2 decompress failed", "it is no bz2 file, or a damaged one"),
+    (r"ZSTD decompress failed", "it is no zstd file, or a damaged one"),
+    (r"Truncated compressed stream", "it is packed, and its end is missing"),
     (r"'utf-8' codec can't decode|Invalid UTF-?8", "it holds text that is not in UTF-8"),
+    (r"'([\w-]+)' codec can't decode", r"it holds text that is not in its encoding (\1)"),
 )
 
 

@@ -66,9 +66,15 @@ class Part(ABC):
     ----------
     source : Path or None
         The path, the folder or the pattern that stands for this part, and maybe for others.
+    manner : str
+        How it is read, where a user said so and files do not tell.
+    padded : frozenset of str
+        Columns of whole numbers that may be names, as some of them begin with zeros.
     """
 
     source: Path | None = None
+    manner: str = ""
+    padded: frozenset[str] = frozenset()
 
     def __init__(
         self, layout: Layout, paths: Sequence[Path] = (), nbytes: int | None = None

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmband.files import lies_in
+from elmband.stream.csv_bytes import PACKINGS
+
+# CSV files, as they are and packed.
+_CSV = [f"{end}{packed}" for end in (".csv", ".tsv") for packed in ("", *PACKINGS)]
 
 KINDS = {
     ".npy": "npy",
@@ -15,8 +19,7 @@ KINDS = {
     ".hdf5": "hdf5",
     ".zarr": "zarr",
     ".parquet": "parquet",
-    ".csv": "csv",
-    ".csv.gz": "csv",
+    **dict.fromkeys(_CSV, "csv"),
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
@@ -200,4 +203,4 @@ def _checked(source: Path, found: list[Found]) -> list[Found]:
 
 
 def _ending(path: Path) -> str:
-    return "".join(path.suffixes[-2:]) if path.name.lower().endswith(".csv.gz") else path.suffix
+    return "".join(path.suffixes[-2:]) if path.suffix.lower() in PACKINGS else path.suffix

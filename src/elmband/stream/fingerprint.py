@@ -34,7 +34,8 @@ def describe_part(part: Part, selection: Selection) -> list[Any]:
     """Return what tells a part from another: stamps and some blocks of files, values of arrays."""
     kinds = [[name, str(part.layout.fields[name].dtype)] for name in selection.fields]
     files = [[path.name, s.size, s.changed, _content(path)] for path, s in part.stamps.items()]
-    return [kinds, files or _sample(part, selection)]
+    manner = [part.manner] if part.manner else []
+    return [kinds, files or _sample(part, selection), *manner]
 
 
 def _content(path: Path) -> str:

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from elmband.encode import TableEncoder
+from elmband.stream.csv_dialect import asked_dialect
 from elmband.stream.scan import Scan
 from elmband.stream.sources import as_source
 
@@ -16,6 +17,9 @@ def scan(
     chunk_size: int | None = None,
     encoder: TableEncoder | None = None,
     missing_target: Literal["refuse", "drop"] = "refuse",
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    encoding: str | None = None,
 ) -> Scan:
     """Open a table that need not fit in memory; rows are read only where they are used.
 
@@ -23,8 +27,9 @@ def scan(
     ----------
     source : path, list, tuple, array, table or callable
         - A path, a glob or a folder of files, those in its folders included, or a list of paths.
-          Formats are npy, HDF5 (``.h5``, ``.hdf5``), Zarr, Parquet, CSV (``.csv``, ``.csv.gz``)
-          and Arrow (``.arrow``, ``.feather``, ``.ipc``).
+          Formats are npy, HDF5 (``.h5``, ``.hdf5``), Zarr, Parquet, CSV (``.csv``, ``.tsv``, also
+          with ``.gz``, ``.bz2``, ``.zst``, ``.xz`` or ``.zip`` behind) and Arrow (``.arrow``,
+          ``.feather``, ``.ipc``).
         - A tuple ``(X, y)`` or ``(X, y, weight)`` of ``.npy`` paths or arrays.
         - An array with two dimensions or a table of pandas, Polars or Arrow; or a list of such
           pieces, or of tuples.
@@ -49,11 +54,27 @@ def scan(
         place of each level in ``encoder.target_levels_``.
     missing_target : {"refuse", "drop"}, default="refuse"
         Rows without a target are an error, or are left out, which `Scan.n_dropped` counts.
+    delimiter : str, default=None
+        What ends a cell of a CSV file. By default ``,``, ``;``, tab or ``|``, whichever splits the
+        first lines into as many cells; of several that do, the comma.
+    decimal : {".", ","}, default=None
+        The decimal point of a CSV file. By default a point; in files without commas between cells
+        a comma, if more columns are numbers then.
+    encoding : str, default=None
+        The encoding of a CSV file, by a name that Python knows. By default UTF-8, or UTF-16 if a
+        file begins so; no other is guessed.
 
     Returns
     -------
     Scan
         An iterable of chunks that holds no rows.
+
+    Notes
+    -----
+    In columns of a CSV file that otherwise hold numbers, dates or true and false, ``-``, ``.``,
+    ``?``, ``N/A``, ``none``, ``null`` and the like are missing values. In text only nothing at all
+    and words such as ``NA`` and ``null`` are. With an encoder, whole numbers are text if some begin
+    with zeros, as ``00501`` does, unless they are the target.
 
     Examples
     --------
@@ -71,7 +92,7 @@ def scan(
     if missing_target not in ("refuse", "drop"):
         raise ValueError(f"missing_target must be 'refuse' or 'drop'; got {missing_target!r}.")
     return Scan(
-        as_source(source),
+        as_source(source, asked_dialect(delimiter, decimal, encoding)),
         target=target,
         features=features,
         weight=weight,

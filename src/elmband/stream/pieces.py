@@ -9,6 +9,7 @@ import numpy as np
 
 from elmband.stream.arrays import ArraySource, ArraysPart, MemoryArray, matrix_part, tuple_part
 from elmband.stream.arrow_file import ArrowPart
+from elmband.stream.csv_dialect import CsvDialect
 from elmband.stream.csv_file import CsvPart
 from elmband.stream.fields import Part
 from elmband.stream.files import Found, find_files, kind_of
@@ -29,7 +30,6 @@ _READERS = {
     "hdf5": hdf5_part,
     "zarr": zarr_part,
     "parquet": ParquetPart,
-    "csv": CsvPart,
     "arrow": ArrowPart,
 }
 
@@ -39,15 +39,30 @@ def is_path(value: Any) -> bool:
     return isinstance(value, str | PathLike)
 
 
-def file_parts(source: str | PathLike[str]) -> list[Part]:
-    """Return the files that a path, a glob or a folder stands for."""
-    return [_file_part(found, Path(source)) for found in find_files(source)]
+def file_parts(source: str | PathLike[str], asked: CsvDialect) -> list[Part]:
+    """Return the files that a path, a glob or a folder stands for; CSV files are as `asked`."""
+    return [_file_part(found, Path(source), asked) for found in find_files(source)]
 
 
-def _file_part(found: Found, source: Path) -> Part:
-    part: Part = _READERS[kind_of(found.path) or ""](found.path)
+def _file_part(found: Found, source: Path, asked: CsvDialect) -> Part:
+    kind = kind_of(found.path) or ""
+    part: Part
+    if kind == "csv":
+        part = CsvPart(found.path, asked)
+    else:
+        refuse_dialect(asked, str(found.path))
+        part = _READERS[kind](found.path)
     part.source, part.layout = source, replace(part.layout, folder_keys=found.keys)
     return part
+
+
+def refuse_dialect(asked: CsvDialect, label: str) -> None:
+    """Refuse to be told how CSV is written where there is none."""
+    for option in ("delimiter", "decimal", "encoding"):
+        if getattr(asked, option) is not None:
+            raise ValueError(
+                f"{option}= (--{option}) is for CSV files, and {label} is none; leave it out."
+            )
 
 
 def piece_part(label: str, piece: Any) -> Part:

@@ -1,6 +1,6 @@
 """Tables that are read chunk by chunk, again and again, and never held as a whole."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import astuple, replace
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from elmband.moments import Chunk
 from elmband.stream.blocks import Reader, kept, kept_rows
 from elmband.stream.checks import whole
 from elmband.stream.chosen import ChosenColumns
-from elmband.stream.columns import named
+from elmband.stream.columns import fields_of, named
 from elmband.stream.encoded import RawReader, described_features
 from elmband.stream.fields import Part
 from elmband.stream.files import covers
@@ -49,7 +49,7 @@ class Scan(ChosenColumns):
         self._given = source
         self._chosen = (target, features, weight)
         source = source.with_links(named(*self._chosen))
-        self._source = source if encoder is None else source.with_text(encoder.text_columns)
+        self._source = source if encoder is None else source.with_text(self._text_of(encoder))
         self._chunk_size = None if chunk_size is None else whole(chunk_size, "chunk_size", 1)
         self._encoder, self._missing_target = encoder, missing_target
         self._n_rows: int | None = None
@@ -57,6 +57,17 @@ class Scan(ChosenColumns):
         self._checksum: int | None = None
         if source.parts:
             self._n_rows = self._count()
+
+    def _text_of(self, encoder: TableEncoder) -> Collection[str]:
+        """Return the columns that an encoder reads as text, where a file does not tell types."""
+        known = encoder.text_columns
+        padded = self._given.padded
+        if not padded or hasattr(encoder, "state_"):
+            return known
+        # Numbers such as 00501 are names, but not where they are to be predicted or weigh rows.
+        target, _, weight = self._chosen
+        goals = fields_of(self._given.parts[0].layout, target, weight)
+        return known | (padded - goals)
 
     def _count(self) -> int | None:
         """Check all parts, and add up their rows where they are known."""

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
+from elmband.stream.csv_dialect import CsvDialect
 from elmband.stream.fields import Part
-from elmband.stream.pieces import file_parts, is_array, is_path, piece_part
+from elmband.stream.pieces import file_parts, is_array, is_path, piece_part, refuse_dialect
 from elmband.stream.tables import library_of_table
 
 
@@ -24,6 +25,11 @@ class PartList:
 
     def __iter__(self) -> Iterator[Part]:
         return iter(self.parts)
+
+    @property
+    def padded(self) -> frozenset[str]:
+        """Columns of whole numbers that may be names, as some of them begin with zeros."""
+        return frozenset().union(*(part.padded for part in self.parts))
 
     def with_text(self, names: Iterable[str]) -> "PartList":
         """Return the same rows with these columns as text, where files do not tell types."""
@@ -46,6 +52,7 @@ class PartFunction:
     """
 
     parts = ()
+    padded: frozenset[str] = frozenset()
 
     def __init__(self, function: Callable[[], Iterable[Any]]) -> None:
         self._function = function
@@ -94,12 +101,13 @@ class PartFunction:
         return pieces
 
 
-def as_source(source: Any) -> PartList | PartFunction:
-    """Return whatever a user hands over as parts."""
+def as_source(source: Any, asked: CsvDialect) -> PartList | PartFunction:
+    """Return whatever a user hands over as parts; CSV files are written as `asked`."""
     if is_path(source):
-        return PartList(str(source), file_parts(source))
+        return PartList(str(source), file_parts(source, asked))
     if isinstance(source, list):
-        return _listed(source)
+        return _listed(source, asked)
+    refuse_dialect(asked, "source")
     if isinstance(source, tuple) or is_array(source) or library_of_table(source):
         part = piece_part("source", source)
         return PartList(part.layout.label, [part])
@@ -111,12 +119,16 @@ def as_source(source: Any) -> PartList | PartFunction:
     )
 
 
-def _listed(items: list[Any]) -> PartList:
+def _listed(items: list[Any], asked: CsvDialect) -> PartList:
     if not items:
         raise ValueError("source is an empty list; name one file or piece at least.")
     parts: list[Part] = []
     for k, item in enumerate(items):
-        parts += file_parts(item) if is_path(item) else [piece_part(f"source[{k}]", item)]
+        if is_path(item):
+            parts += file_parts(item, asked)
+            continue
+        refuse_dialect(asked, f"source[{k}]")
+        parts.append(piece_part(f"source[{k}]", item))
     more = f" and {len(items) - 1} more" if len(items) > 1 else ""
     first = str(items[0]) if is_path(items[0]) else parts[0].layout.label
     return PartList(first + more, parts)

@@ -1,0 +1,115 @@
+"""How CSV files are written: options that name it, and notes where it is not what most have."""
+
+import shlex
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from elmband.cli._batches import Piece
+from elmband.cli._status import note
+from elmband.stream.csv_decimal import misread_in
+from elmband.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
+from elmband.stream.csv_open import csv_columns, open_csv
+from elmband.stream.csv_sniff import other_delimiters
+from elmband.stream.errors import needed
+
+# Rows of the first block in which numbers that are read as text are looked for.
+_ROWS = 1000
+
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help='CSV: what separates cells, such as ";" or tab; found by itself if not given.',
+        metavar="CHARACTER",
+        show_default=False,
+    ),
+]
+Decimal: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help='CSV: the decimal point, "." or ","; found by itself if not given.',
+        metavar="CHARACTER",
+        show_default=False,
+    ),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="CSV: the encoding of text, such as latin-1; UTF-8 or UTF-16 if not given.",
+        metavar="NAME",
+        show_default=False,
+    ),
+]
+
+
+def asked_csv(delimiter: str | None, decimal: str | None, encoding: str | None) -> CsvDialect:
+    """Return what options say of CSV files."""
+    try:
+        return asked_dialect(delimiter, decimal, encoding)
+    except ValueError as error:
+        raise typer.BadParameter(f"--{error}") from error
+
+
+def tell_dialect(pieces: Iterable[Piece], asked: CsvDialect, data: str) -> None:
+    """Say how CSV files are read where nobody said so and it is not with commas, as UTF-8."""
+    for piece in pieces:
+        found = piece.dialect
+        if found.delimiter is None:
+            return
+        if not found.is_usual and any(_differs(found, asked)):
+            note(f"{data} is read as CSV with {found}.")
+            return
+    others = [] if asked.delimiter else other_delimiters(Path(piece.path), found)
+    if others:
+        words = DELIMITERS[others[0]]
+        note(
+            f"{data} is read as CSV with {found}; {words} would split its lines as evenly, "
+            f"and --delimiter {'tab' if others[0] == chr(9) else repr(others[0])} does so."
+        )
+
+
+def _differs(found: CsvDialect, asked: CsvDialect) -> Iterator[bool]:
+    """Yield whether each part of a dialect was found to be unusual rather than asked for."""
+    usual = CsvDialect(",", ".", "utf-8")
+    for part in ("delimiter", "decimal", "encoding"):
+        yield getattr(asked, part) is None and getattr(found, part) != getattr(usual, part)
+
+
+def tell_names(pieces: Iterable[Piece], used: Collection[str], data: str) -> None:
+    """Say which of the columns to learn from look like numbers and are read as text."""
+    piece = next(iter(pieces))
+    if piece.dialect.delimiter is None:
+        return
+    path = Path(piece.path)
+    schema, padded = csv_columns(path, piece.dialect)
+    for name in sorted(padded & set(used)):
+        option = shlex.quote(f"{name}=number")
+        note(
+            f"Column {name!r} of {data} has whole numbers that begin with zeros, and is read as "
+            f"text: --types {option} if they are amounts."
+        )
+    texts = [field.name for field in schema if str(field.type) == "string" and field.name in used]
+    for name, cell in _misread(path, piece.dialect, texts):
+        note(
+            f"Column {name!r} of {data} has numbers such as {cell} and is read as "
+            "text: write them without separators of thousands, or name the decimal point by "
+            "--decimal."
+        )
+
+
+def _misread(path: Path, dialect: CsvDialect, names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield columns of text that are numbers but for their marks, and one of these."""
+    if not names:
+        return
+    types: dict[str, Any] = dict.fromkeys(names, needed("pyarrow", str(path)).string())
+    with open_csv(path, dialect, types) as (_, batches):
+        batch = next(batches, None)
+    if batch is None:
+        return
+    for name in names:
+        cells = batch.column(name).slice(0, _ROWS).drop_null().to_pylist()
+        found = misread_in(cells)
+        if found is not None:
+            yield name, found
