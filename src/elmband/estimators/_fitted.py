@@ -9,6 +9,7 @@ from elmband.classes import Labels
 from elmband.confidence import Confidence
 from elmband.dependence import Dependence, Dependences
 from elmband.encode import ENCODER_KINDS
+from elmband.estimators._roles import Roles
 from elmband.estimators._thresholds import Known, Thresholds
 from elmband.estimators._triage import Usual
 from elmband.estimators._updates import Grown
@@ -31,6 +32,7 @@ KINDS: Kinds = {
     NewLevels: {"marks": "dc!", "mixed": "c+", "deviation": "cm!"},
     Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
+    Roles: {},
     Thresholds: {},
     TrainingHistograms: {},
     Usual: {},

@@ -188,6 +188,7 @@ class PointModel(NotingModel):
         refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
         with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
             self._fit(spread(X, client), y, sample_weight, groups)
+        self._note_roles(X, y, sample_weight, groups)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
