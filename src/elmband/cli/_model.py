@@ -12,6 +12,7 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.cli._look import clearer
+from elmband.cli._missing import in_option_words, missing_target
 from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import TableRows, column_names, is_table, opened_table
@@ -30,12 +31,15 @@ def opened(
     exclude: list[str] | None = None,
     groups: str | None = None,
     widest: float = math.inf,
+    remembered: str | None = None,
+    drop_missing: bool = False,
     **columns: Any,
 ) -> Iterator[Any]:
     """Give a scan of a file, or of standard input; tables with names are encoded.
 
     More columns than the `widest` table may have are refused before any are read. A column of
-    `groups` is none of the features.
+    `groups` is none of the features. `remembered` is a target that the model knows, and that
+    nobody asked for.
     """
     with readable(data) as path, told_of(data, path):
         table = is_table(path)
@@ -43,6 +47,11 @@ def opened(
             encoder = TableEncoder()
         names = column_names(path) if table else []
         names = [name for name in names if not name.startswith(ROW_LABELS)]
+        if remembered is not None and names and remembered not in names:
+            raise ValueError(
+                f"{named(data)} has no column {remembered!r}, which the model was trained to "
+                "predict; name the column with the truth with --target."
+            )
         columns = {role: _resolved(chosen, names) for role, chosen in columns.items()}
         if exclude:
             columns["features"] = _others(names, exclude, columns)
@@ -52,7 +61,8 @@ def opened(
             columns["features"] = [name for name in others if name != groups]
         if table and widest < math.inf:
             check_width(len(columns.get("features") or names), data, widest)
-        yield scan(path, encoder=encoder if table else None, **columns)
+        missing = missing_target(drop=drop_missing)
+        yield scan(path, encoder=encoder if table else None, missing_target=missing, **columns)
 
 
 def check_width(count: int, data: str, widest: float) -> None:
@@ -74,7 +84,8 @@ def told_of(data: str, path: str) -> Iterator[None]:
         raise
     except ValueError as error:
         # The name of the file that standard input was kept in says nothing to people.
-        raise ValueError(clearer(str(error), path).replace(path, named(data))) from error
+        sentence = clearer(in_option_words(str(error)), path)
+        raise ValueError(sentence.replace(path, named(data))) from error
 
 
 def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:

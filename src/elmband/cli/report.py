@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from elmband.cli._files import STANDARD, destination, loaded, named, writable
-from elmband.cli._model import opened
+from elmband.cli._labelled import Truth, opened_labelled
+from elmband.cli._missing import DropMissing, dropped, dropped_line
 from elmband.cli._options import (
     AsJson,
     Labelled,
     Model,
-    Truth,
     check_inputs,
     counted,
     share,
@@ -20,10 +20,7 @@ from elmband.cli._options import (
 from elmband.cli._outputs import check_outputs
 from elmband.report.write import written_report
 
-EXAMPLE = (
-    "Example: [bold]elmband report delay.safetensors test.parquet --target delay "
-    "-o report.html[/bold]"
-)
+EXAMPLE = "Example: [bold]elmband report delay.safetensors test.parquet -o report.html[/bold]"
 
 
 def _page(path: str) -> str:
@@ -36,7 +33,8 @@ def report(
     *,
     model: Model,
     data: Labelled,
-    target: Truth,
+    target: Truth = None,
+    drop_missing_targets: DropMissing = False,
     output: Annotated[
         str,
         typer.Option("--output", "-o", help="Page to write; - is standard output.", callback=_page),
@@ -58,23 +56,27 @@ def report(
     begun = perf_counter()
     fitted = loaded(model)
     with (
-        opened(data, encoder=fitted.encoder_, target=target) as rows,
+        opened_labelled(fitted, data, target, drop_missing=drop_missing_targets) as rows,
         writable(output, ".html") as path,
     ):
         content = written_report(
             fitted, rows, path, confidence_level=level, title=title, group=group, unit=unit
         )
         nbytes = path.stat().st_size
+        left_out = {"dropped_rows": dropped(rows)} if drop_missing_targets else {}
     facts = {
         "output": output,
         "bytes": nbytes,
         "model": named(model),
         "data": named(data),
         "rows": content["rows"],
+        **left_out,
         **_judged(content),
         "seconds": round(perf_counter() - begun, 3),
     }
     text = f"Report on {counted(facts['rows'], 'row')} written to {destination(output)}"
+    if drop_missing_targets:
+        text += f"\n{dropped_line(facts['dropped_rows'])}"
     tell(facts, text, as_json=as_json, outputs=(output,))
 
 
