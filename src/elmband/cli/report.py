@@ -18,6 +18,7 @@ from elmband.cli._options import (
     tell,
 )
 from elmband.cli._outputs import check_outputs
+from elmband.cli._status import note
 from elmband.report.write import written_report
 
 EXAMPLE = "Example: [bold]elmband report delay.safetensors test.parquet -o report.html[/bold]"
@@ -41,15 +42,22 @@ def report(
     ] = "report.html",
     level: Annotated[float, typer.Option(help="Level of the intervals.", callback=share)] = 0.9,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
-    group: Annotated[
-        str | None, typer.Option(help="Column by which coverage is shown, such as a region.")
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            "--group",
+            help="Column by which coverage is shown, such as a region; it need not be a feature. "
+            "May be given several times.",
+            metavar="COLUMN",
+        ),
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Unit of the target, such as minutes.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write one page that needs nothing else: what the model promises, whether it keeps it, where.
 
-    Rows should be ones that training did not see.
+    Rows should be ones that training did not see; the page says how many of them it saw.
     """
     check_inputs(model, data)
     check_outputs([output], [model, data])
@@ -60,7 +68,7 @@ def report(
         writable(output, ".html") as path,
     ):
         content = written_report(
-            fitted, rows, path, confidence_level=level, title=title, group=group, unit=unit
+            fitted, rows, path, confidence_level=level, title=title, by=by or [], unit=unit
         )
         nbytes = path.stat().st_size
         left_out = {"dropped_rows": dropped(rows)} if drop_missing_targets else {}
@@ -72,12 +80,20 @@ def report(
         "rows": content["rows"],
         **left_out,
         **_judged(content),
+        "in_training": _overlap(content["training"]),
         "seconds": round(perf_counter() - begun, 3),
     }
     text = f"Report on {counted(facts['rows'], 'row')} written to {destination(output)}"
     if drop_missing_targets:
         text += f"\n{dropped_line(facts['dropped_rows'])}"
     tell(facts, text, as_json=as_json, outputs=(output,))
+    if content["training"] is not None and content["training"]["warns"]:
+        note(content["training"]["sentence"])
+
+
+def _overlap(training: dict[str, Any] | None) -> float | None:
+    """Return the share of rows that training saw; None where it is not known."""
+    return None if training is None else float(training["share"])
 
 
 def _judged(content: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from elmband.mean_stack import MeanStack
 from elmband.member import Member
 from elmband.model_file import Kinds
 from elmband.new_levels import NewLevels
+from elmband.row_prints import RowPrints
 from elmband.scaling import Scaling
 from elmband.targets import Support
 from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
@@ -30,6 +31,7 @@ KINDS: Kinds = {
     Grown: {},
     Histograms: {"cuts": "kd<", "weights": "bd!"},
     NewLevels: {"marks": "dc!", "mixed": "c+", "deviation": "cm!"},
+    RowPrints: {"prints": "k<"},
     Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
     Roles: {},

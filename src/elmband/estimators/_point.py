@@ -346,6 +346,7 @@ class PointModel(NotingModel):
             worth=worth,
             factor=factor,
             values=scaled.values,
+            prints=scaled.prints,
             may_narrow=self.precision == "auto",
         )
         self._targets = scaled.targets

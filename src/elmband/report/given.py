@@ -1,5 +1,6 @@
 """What a user hands over, checked: a model of a kind that can be reported on, and its rows."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -12,9 +13,11 @@ from elmband.encode import EncoderState
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
 from elmband.estimators._scans import check_targets
 from elmband.estimators._validate import held_out_rows
+from elmband.moments import Chunk
 from elmband.report.axes import axes_of
 from elmband.report.groups import Labels, find_groups
-from elmband.report.rows import LabelledRows
+from elmband.report.rows import Block, LabelledRows
+from elmband.row_prints import SeenRows
 from elmband.stream import Scan
 
 
@@ -37,10 +40,10 @@ def check_model(model: Any) -> None:
         )
 
 
-def labelled_rows(model: Any, data: Any, group: Any) -> LabelledRows:
-    """Return the rows of a scan or of a pair (X, y), with their groups."""
+def labelled_rows(model: Any, data: Any, by: Sequence[Any]) -> LabelledRows:
+    """Return the rows of a scan or of a pair (X, y), with what they are split by."""
     if isinstance(data, Scan):
-        return _of_scan(model, data, group)
+        return _of_scan(model, data, by)
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise ValueError(
             f"data is of type {type(data).__name__}; give scan(..., target=) or a pair (X, y)."
@@ -50,11 +53,11 @@ def labelled_rows(model: Any, data: Any, group: Any) -> LabelledRows:
     y = _targets(model, X, data[1])
     known = _names(model, names, int(X.shape[1]))
     axes = axes_of(known, encoder_state(model))
-    groups = find_groups(group, known, axes, len(y))
+    groups = tuple(find_groups(one, known, axes, len(y), data[0]) for one in by)
     return LabelledRows((X, y), _same, axes, _called(target), groups)
 
 
-def _of_scan(model: Any, data: Scan, group: Any) -> LabelledRows:
+def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
     data = model._new_rows(data, "write_report")  # noqa: SLF001
     check_targets(model, data, 1)
     if data.has_weights:
@@ -64,7 +67,7 @@ def _of_scan(model: Any, data: Scan, group: Any) -> LabelledRows:
     names = _names(model, data.feature_names, data.n_features)
     target = None if data.target_names is None else data.target_names[0]
     axes = axes_of(names, encoder_state(model))
-    groups = find_groups(group, names, axes, None)
+    groups = tuple(find_groups(one, names, axes, None, data) for one in by)
     decode = partial(_places, model) if isinstance(model, ELMClassifier) else _same
     return LabelledRows(data, decode, axes, _called(target), groups)
 
@@ -100,6 +103,18 @@ def _targets(model: Any, X: Any, y: Any) -> Labels:
     if len(labels) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}; they must be as many.")
     return np.asarray(model._classes.positions(labels))  # noqa: SLF001
+
+
+def seen_in_training(model: Any, block: Block) -> SeenRows | None:
+    """Count the rows of a block that training saw; None where the model does not know its rows."""
+    if isinstance(model, ELMClassifier):
+        classes = model._classes  # noqa: SLF001
+        Y = classes.codes(classes.labels[block.y]).reshape(block.n, -1)
+    else:
+        with np.errstate(all="ignore"):
+            Y = model.target_transform_.forward(block.y[:, None])
+    found: SeenRows | None = model._seen_in_training(Chunk(block.X, Y, None))  # noqa: SLF001
+    return found
 
 
 def _same(y: Labels) -> Labels:
