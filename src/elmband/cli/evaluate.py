@@ -6,6 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
+from elmband.cli._by import By, check_by, groups_by
+from elmband.cli._by_said import by_lines
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._files import loaded, named
 from elmband.cli._labelled import Truth, opened_labelled
@@ -17,11 +19,13 @@ from elmband.cli._tolerance import Tolerance, check_tolerance, missed
 EXAMPLE = (
     "Example: [bold]elmband evaluate delay.safetensors test.parquet[/bold]\n\n"
     "Example: [bold]elmband evaluate delay.safetensors test.parquet --level 0.9 --tolerance 0.02 "
-    "|| echo 'train it again'[/bold]"
+    "|| echo 'train it again'[/bold]\n\n"
+    "Example: [bold]elmband evaluate delay.safetensors test.parquet --by carrier --by day[/bold]"
 )
 
 # Where intervals are judged if no level is given.
 _LEVELS = (0.5, 0.9, 0.95)
+_SHOWN = 0.9
 
 
 def evaluate(
@@ -35,6 +39,7 @@ def evaluate(
         typer.Option(help="Column with weights of rows.", metavar="COLUMN", show_default=False),
     ] = None,
     level: Levels = None,
+    by: By = None,
     tolerance: Tolerance = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -46,6 +51,7 @@ def evaluate(
     """
     check_inputs(model, data)
     check_spread(data, scheduler)
+    check_by(by, weight=weight, workers=workers, scheduler=scheduler)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     _check_model(fitted, level)
@@ -59,6 +65,11 @@ def evaluate(
         found, facts = _evaluated(fitted, rows, level or [*_LEVELS], client)
         if drop_missing_targets:
             facts["dropped_rows"] = dropped(rows, None if weight else found.n)
+        if by:
+            # Tables show one level, unless several were asked for.
+            asked = level or [_SHOWN]
+            judged = list(dict.fromkeys([*asked, *(level or _LEVELS)]))
+            facts["by"] = groups_by(fitted, rows, by, judged, found)
     seconds = round(perf_counter() - begun, 3)
     wrong = missed(fitted, found, tolerance)
     facts |= {"model": named(model), "data": named(data), "seconds": seconds}
@@ -66,6 +77,7 @@ def evaluate(
     lines = [str(found)]
     if drop_missing_targets:
         lines.append(dropped_line(facts["dropped_rows"]))
+    lines += by_lines(facts["by"], level or [_SHOWN]) if by else []
     tell(facts, "\n\n".join(lines), as_json=as_json, outputs=())
     if wrong:
         raise UnkeptError(f"{wrong[0]}; --tolerance allows {tolerance:g}.")
