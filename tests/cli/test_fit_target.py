@@ -99,6 +99,21 @@ def test_options_that_do_not_go_together_are_refused_before_any_work(options, se
         command("fit", tmp_path / "none.csv", "-t", "y", "-o", tmp_path / "m.st", *options)
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--max-fpr", "0.1"), "--max-fpr needs --positive of fit, the class"),
+        (("--max-fpr", "0.1", "--positive", "z"), "--positive 'z' is none of the classes 'a', 'b'"),
+    ],
+)
+def test_wishes_that_need_a_class_are_refused_before_the_fit(here, options, sentence, monkeypatch):
+    table = pd.read_csv("t.csv").assign(three=np.array(["a", "b", "c"])[np.arange(60) % 3])
+    table.to_csv(here / "t.csv", index=False)
+    monkeypatch.setattr("elmband.ELMSelectiveClassifier.fit", None)
+    with pytest.raises(ValueError, match=sentence):
+        command(*FIT, "-t", "three", "--feature", "x", *options)
+
+
 @pytest.mark.usefixtures("here")
 def test_what_is_for_classes_is_refused_for_numbers():
     """Before, --positive was told of an invalid parameter of an estimator."""

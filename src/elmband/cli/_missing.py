@@ -20,11 +20,6 @@ def missing_target(*, drop: bool) -> Literal["refuse", "drop"]:
     return "drop" if drop else "refuse"
 
 
-def in_option_words(sentence: str) -> str:
-    """Name the option where a sentence names what does the same in Python."""
-    return sentence.replace("missing_target='drop'", "--drop-missing-targets")
-
-
 def dropped(rows: Any, used: float | None = None) -> int | None:
     """Return how many rows of a scan had no target; None where nobody has counted them.
 

@@ -12,7 +12,8 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.cli._look import clearer
-from elmband.cli._missing import in_option_words, missing_target
+from elmband.cli._missing import missing_target
+from elmband.cli._option_words import in_option_words
 from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import TableRows, column_names, is_table, opened_table

@@ -29,7 +29,12 @@ Labelled: TypeAlias = Annotated[
 ]
 Levels: TypeAlias = Annotated[
     list[float] | None,
-    typer.Option(help="Level of intervals; may be repeated.", callback=share, show_default=False),
+    typer.Option(
+        help="Level of intervals, as in 0.9; may be repeated.",
+        callback=share,
+        metavar="SHARE",
+        show_default=False,
+    ),
 ]
 Coverage: TypeAlias = Annotated[
     float | None,

@@ -29,7 +29,14 @@ from elmband.cli._fit_options import (
 from elmband.cli._fit_said import fit_words, model_facts, size_facts
 from elmband.cli._groups import check_grouping, groups_of, tell_group_key
 from elmband.cli._layers import read_layers
-from elmband.cli._learn import check_apart, check_kept, check_target, positive_class, promised
+from elmband.cli._learn import (
+    check_apart,
+    check_kept,
+    check_target,
+    check_wishes,
+    positive_class,
+    promised,
+)
 from elmband.cli._local import LocalLayers
 from elmband.cli._missing import DropMissing
 from elmband.cli._model import check_width, opened
@@ -221,6 +228,7 @@ def _set_options(model: Any, numbers: dict[str, Any], rows: Any, positive: str |
         raise ValueError(f"{target_option(name)} is for numbers; the target is classes.")
     if positive is not None:
         model.set_params(pos_label=positive_class(rows, positive))
+    check_wishes(model, rows)
 
 
 def _made(
