@@ -82,14 +82,18 @@ class NumberAxis(Axis):
         return values
 
 
+@dataclass(frozen=True, eq=False)
 class DayAxis(NumberAxis):
-    """Days, from years with a fraction."""
+    """Days, from years with a fraction, which goes on within a day where there is a `clock`."""
+
+    clock: bool = False
 
     def written(self, value: float) -> str:
         """Write the date of a year with a fraction, which may have been rounded to float32."""
+        part = 3e-4 if self.clock else 0.5
         year = math.floor(value)
         days = (date(year + 1, 1, 1) - date(year, 1, 1)).days
-        day = date(year, 1, 1) + timedelta(days=min(int((value - year) * days + 0.03), days - 1))
+        day = date(year, 1, 1) + timedelta(days=min(int((value - year) * days + part), days - 1))
         return f"{day.day} {day:%b} {day.year}"
 
     def label(self, low: float, high: float) -> str:
@@ -250,7 +254,7 @@ def _encoded(state: EncoderState) -> Iterator[Axis]:
 def _of_dates(column: TimeColumn, places: dict[str, int]) -> Iterator[Axis]:
     name = column.name
     if "year" in places:
-        yield DayAxis(name, (places["year"],))
+        yield DayAxis(name, (places["year"],), clock="hour_sin" in places)
     cycles: dict[str, type[YearAxis | WeekAxis | ClockAxis]]
     cycles = {"season": YearAxis, "weekday": WeekAxis, "hour": ClockAxis}
     words = {"season": "day of the year", "weekday": "weekday", "hour": "time of day"}

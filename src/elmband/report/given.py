@@ -19,6 +19,7 @@ from elmband.report.groups import Labels, find_groups
 from elmband.report.rows import Block, LabelledRows
 from elmband.row_prints import SeenRows
 from elmband.stream import Scan
+from elmband.transform import TargetError
 
 
 def check_model(model: Any) -> None:
@@ -107,14 +108,29 @@ def _targets(model: Any, X: Any, y: Any) -> Labels:
 
 def seen_in_training(model: Any, block: Block) -> SeenRows | None:
     """Count the rows of a block that training saw; None where the model does not know its rows."""
+    Y: Any
     if isinstance(model, ELMClassifier):
         classes = model._classes  # noqa: SLF001
         Y = classes.codes(classes.labels[block.y]).reshape(block.n, -1)
     else:
-        with np.errstate(all="ignore"):
-            Y = model.target_transform_.forward(block.y[:, None])
+        Y = _transformed(model, block.y[:, None])
+        if Y is None:
+            return None
     found: SeenRows | None = model._seen_in_training(Chunk(block.X, Y, None))  # noqa: SLF001
     return found
+
+
+def _transformed(model: Any, Y: Array) -> Array | None:
+    """Return targets on the scale that they were learned on; None where some have no place there.
+
+    A transform that the model chose itself takes all: others than those of training at its end.
+    """
+    may_miss = getattr(model, "_in_domain", None)
+    try:
+        with np.errstate(all="ignore"):
+            return model.target_transform_.forward(Y if may_miss is None else may_miss(Y))
+    except TargetError:
+        return None
 
 
 def _same(y: Labels) -> Labels:

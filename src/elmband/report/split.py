@@ -10,7 +10,7 @@ from elmband.report.group_levels import Cut, gaps_before, is_missing
 from elmband.report.tallies import ByLabel
 
 # Groups with a line of their own.
-MOST_GROUPS = 25
+MOST_GROUPS = 20
 
 Line = dict[str, Any]
 

@@ -34,10 +34,10 @@ def training_overlap(seen: SeenRows | None) -> dict[str, Any] | None:
 def _sentence(seen: SeenRows, measured: Share, *, every: bool) -> str:
     if seen.n_found == 0:
         if every:
-            return "None of these rows was in training, compared by fingerprints."
+            return "Not one of these rows was in training, compared by fingerprints."
         return (
-            f"None of the {count(seen.n_compared)} rows that could be compared with training by "
-            "their fingerprints was there."
+            f"Of these rows, {count(seen.n_compared)} could be compared with training by "
+            "fingerprints: none of them was there."
         )
     if seen.n_found == seen.n_compared:
         return (

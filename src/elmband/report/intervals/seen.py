@@ -154,6 +154,8 @@ def constant_interval(y: Floats, level: float) -> Ends:
     return float(low), float(high)
 
 
+# Errors of very large targets have no square.
+@np.errstate(over="ignore", invalid="ignore")
 def count_block(plan: Plan, block: Block) -> Several:
     """Count a block; the parts are those of `Seen`, then one for each grouping."""
     X = to_numpy(block.X)
