@@ -27,6 +27,7 @@ ROOMS = [
     "value_counts",
     "sample",
     "copies",
+    "row_prints",
     "histograms",
     "rows",
     "weights",

@@ -1,5 +1,8 @@
 """Targets that take few values: counted, believed, and bounds among them."""
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -190,6 +193,20 @@ def test_a_guarantee_leaves_bounds_where_they_are():
     assert model.target_range_ == (0, np.inf)
     new = steps(60, 1)[0]
     np.testing.assert_array_equal(*(one.predict_interval(new, 0.9) for one in (model, plain)))
+
+
+@pytest.mark.slow
+def test_workers_leave_bounds_where_they_are_too(fitted, tmp_path):
+    """Before, their guarantee was for bounds that moved to known values afterwards."""
+    X, y = steps(200, 2)
+    np.save(tmp_path / "held.npy", np.column_stack([X, y]))
+    held, model = scan(tmp_path / "held.npy", target=-1), deepcopy(fitted)
+    assert model.target_values_ is not None
+    with ThreadPoolExecutor(1) as client:
+        model.calibrate(held, client=client)
+    assert model.target_values_ is None
+    expected = deepcopy(fitted).calibrate(held)
+    np.testing.assert_allclose(model.predict_interval(X), expected.predict_interval(X))
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.left_out import LeftOut, some_rows
 from elmband.moments import Chunk, Count, Gram, Several
 from elmband.output_layer import AlphaRule, OutputLayer, RidgeProblem, in_mean_weights
+from elmband.row_prints import RowPrints, row_prints
 from elmband.rows import Rows, RowScaling
 from elmband.sample import RowSample, row_keys, sample_rows, without_negligible
 from elmband.scaling import Extent, Scaling, column_moments, extent
@@ -32,7 +33,7 @@ class MeanModel:
     `rows` have standardised targets, and weights that were divided by `weight`, their mean; `sums`
     is None in the dual form; `eps` is the rounding unit of the products. `hidden` and `features`
     are those of the selected neurons, and `selection` is None where all are kept. `ends` are the
-    least and the greatest targets, where known.
+    least and the greatest targets, where known, and so are fingerprints of the rows.
     """
 
     rows: Rows
@@ -47,6 +48,7 @@ class MeanModel:
     constant: tuple[bool, ...] = ()
     weight: float = 1.0
     ends: Extent | None = None
+    prints: RowPrints | None = None
 
     def some_rows(self, seed: int) -> Chunk:
         """Return rows that can be left out: a sample of many, but all of them in the dual form."""
@@ -64,7 +66,7 @@ class Standardised(NamedTuple):
 
     `constant` tells for every output whether its targets are all equal; `weight` is the mean weight
     of a row, by which weights were divided; `ends` are the least and the greatest targets, and
-    `values` different ones as far as they are few.
+    `values` different ones as far as they are few, and `prints` fingerprints of rows.
     """
 
     rows: Rows
@@ -74,6 +76,7 @@ class Standardised(NamedTuple):
     weight: float
     ends: Extent
     values: ValueCounts
+    prints: RowPrints
 
 
 def standardised(raw: Rows, dtype: Any) -> Standardised:
@@ -82,17 +85,17 @@ def standardised(raw: Rows, dtype: Any) -> Standardised:
     def chunk_map(chunk: Chunk) -> Several:
         ends = extent(chunk.X), extent(chunk.Y)
         moments = column_moments(chunk.X, chunk.s), column_moments(chunk.Y, chunk.s)
-        counts = Count(float(chunk.X.shape[0])), value_counts(chunk.Y)
+        counts = Count(float(chunk.X.shape[0])), value_counts(chunk.Y), row_prints(chunk)
         return Several((*moments, *ends, *counts))
 
     found = engine.total(raw, chunk_map, "scales").parts
-    of_inputs, of_targets, within, ends, rows, values = found
+    of_inputs, of_targets, within, ends, rows, values, prints = found
     inputs, targets = Scaling.from_moments(of_inputs, within), Scaling.from_moments(of_targets)
     constant = tuple(bool(flat) for flat in to_numpy(of_targets.constant))
     check_held(ends, targets, dtype)
     weight = of_targets.n / rows.n
     scaled = raw.scaled(RowScaling(targets, weight), dtype)
-    return Standardised(scaled, inputs, targets, constant, weight, ends, values)
+    return Standardised(scaled, inputs, targets, constant, weight, ends, values, prints)
 
 
 def check_held(ends: Extent, targets: Scaling, dtype: Any) -> None:
@@ -117,7 +120,7 @@ def fit_mean(
     selection: SelectionMethod | None = None,
 ) -> MeanModel:
     """Train on raw rows, with products in `dtype`, on all neurons or on those that are selected."""
-    rows, inputs, targets, constant, weight, ends, _ = standardised(raw, dtype)
+    rows, inputs, targets, constant, weight, ends, _, prints = standardised(raw, dtype)
     rule = in_mean_weights(rule, weight)
     hidden = draw_hidden(rows, inputs, spec, seed)
     features = FeatureMap(inputs, hidden).to(raw.like, dtype)
@@ -132,7 +135,19 @@ def fit_mean(
         hidden = keep(hidden, chosen.neurons)
     layer = problem.solve_dual(rule) if sums is None else problem.solve(rule, sums)
     return MeanModel(
-        rows, inputs, targets, hidden, features, sums, layer, eps, chosen, constant, weight, ends
+        rows,
+        inputs,
+        targets,
+        hidden,
+        features,
+        sums,
+        layer,
+        eps,
+        chosen,
+        constant,
+        weight,
+        ends,
+        prints,
     )
 
 

@@ -18,6 +18,7 @@ from elmband.copies import takes_few_values
 from elmband.hidden import FeatureMap, LayerSpec
 from elmband.member import Judged
 from elmband.moments import Chunk, Moments
+from elmband.row_prints import RowPrints
 from elmband.rows import ArrayRows, Rows
 from elmband.sample import RowSample, row_keys, taken, weighty, without_negligible
 from elmband.scaling import Scaling
@@ -229,7 +230,8 @@ class Pool:
     rows to leave out together. `n_distinct` counts the distinct rows of all. Weights of rows were
     divided by `weight`. Rows, or groups, are `worth` so many by the weights as given, and scores of
     rows count `factor` times. Targets may be `classes`. `values` are different targets of all rows,
-    as far as they are few. Neurons `may_narrow` to float32 where that loses nothing.
+    as far as they are few, and `prints` fingerprints of all rows. Neurons `may_narrow` to float32
+    where that loses nothing.
     """
 
     rows: Rows
@@ -246,6 +248,7 @@ class Pool:
     factor: float = 1.0
     classes: bool = False
     values: ValueCounts | None = None
+    prints: RowPrints | None = None
     may_narrow: bool = False
 
     @cached_property

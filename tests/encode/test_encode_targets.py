@@ -81,13 +81,24 @@ def test_levels_that_come_later_are_refused():
         "it saw 'a rare one', 'blue', 'gréen', 'red'.$",
         scan(new, target="colour", encoder=rows.encoder),
     )
-    other = scan(full().append_column("c", full()["colour"]), target="c", encoder=rows.encoder)
-    refused("'c' holds text, but the encoder was fitted without this target; fit it on", other)
+    without = TableEncoder().fit(full().drop_columns("colour"))
+    refused(
+        "'colour' holds text, but the encoder was fitted without this target; fit it on",
+        scan(full(), target="colour", encoder=without),
+    )
     numbers = new.assign(colour=1.0)
     refused(
         "'colour' holds numbers, .* fitted on text",
         scan(numbers, target="colour", encoder=rows.encoder),
     )
+
+
+def test_a_target_may_be_called_otherwise_than_in_the_fit():
+    rows = scan(full(), target="colour", encoder=TableEncoder())
+    known = targets(rows)
+    table = full().append_column("c", full()["colour"])
+    found = targets(scan(table, target="c", encoder=rows.encoder))
+    np.testing.assert_array_equal(found, known)
 
 
 def test_targets_that_cannot_be():

@@ -40,22 +40,58 @@ def same(found, expected, where="page"):
         assert found == expected, where
 
 
-def share(part, n):
-    low, high = proportion_confint(part, n, alpha=0.05, method="wilson")
+def share(part, n, looks=1):
+    low, high = proportion_confint(part, n, alpha=0.05 / looks, method="wilson")
     return float(part / n), float(low), float(high)
-
-
-def falls_short(part, n, level):
-    return bool(proportion_confint(part, n, alpha=0.001, method="wilson")[1] < level - 0.01)
 
 
 def verdict(measured, level):
     p, low, high = measured
     if high < level - 0.01:
         return "broken"
-    if p < level - 0.01:
+    if low > level + 0.01:
+        return "cautious"
+    if high - low > 0.15:
         return "unclear"
-    return "cautious" if low > level + 0.01 else "kept"
+    return "near" if p < level - 0.01 else "kept"
+
+
+def group_verdict(measured, n, level):
+    return verdict(measured, level) if n > 1 else None
+
+
+def grouped(name, lines):
+    """Return what a page shows of groups whose lines are in the order in which they are shown."""
+    verdicts = [line["verdict"] for line in lines]
+    return {
+        "name": name,
+        "count": len(lines),
+        "rows": lines,
+        "others": None,
+        "n_others": 0,
+        "lowest": min(lines, key=lambda line: line["high"]),
+        "n_below": verdicts.count("broken"),
+        "n_unclear": verdicts.count("unclear"),
+        "n_single": verdicts.count(None),
+    }
+
+
+def overlap(content, X, y, known):
+    """Recompute how many rows are among the `known` ones, of those that the page compared."""
+    found = content["training"]
+    rows = np.column_stack([X, y])
+    same = (rows[:, None] == known[None]).all(axis=2).any(axis=1)
+    assert found["n_compared"] <= len(rows)
+    # A random part of the rows: within four standard errors of the share of all.
+    assert abs(found["share"] - same.mean()) <= 2 / found["n_compared"] ** 0.5
+    return {**found, "share": found["n_found"] / found["n_compared"], "warns": bool(same.any())}
+
+
+def mean_interval_score(y, bounds, level):
+    """Return the score of Gneiting and Raftery: width, and 2 / alpha for what is missed."""
+    low, high = bounds.T
+    missed = np.where(y < low, low - y, 0) + np.where(y > high, y - high, 0)
+    return float(np.mean(high - low + 2 / (1 - level) * missed))
 
 
 class Judged:
@@ -93,11 +129,38 @@ class Judged:
             )
         return {"levels": lines, "at": lines[self.levels.index(self.level)]}
 
-    def bin(self, line, column):
-        """Recompute a bin of a feature from the values that it spans."""
+    def beside(self):
+        """What the page says first: misses on both sides, and the model beside one interval."""
+        low, high = np.quantile(self.y, [(1 - self.level) / 2, (1 + self.level) / 2])
+        bounds = np.broadcast_to([low, high], (self.n, 2))
+        score = mean_interval_score(self.y, bounds, self.level)
+        own = mean_interval_score(self.y, np.stack([self.lower, self.upper], axis=1), self.level)
+        width, own_width = float(high - low), float(self.width.mean())
+        return {
+            "sides": {
+                "below": float(np.mean(self.y < self.lower)),
+                "above": float(np.mean(self.y > self.upper)),
+            },
+            "constant": {
+                "low": float(low),
+                "high": float(high),
+                "held": float(np.mean((low <= self.y) & (self.y <= high))),
+                "width": width,
+                "score": score,
+                "own_width": own_width,
+                "own_score": own,
+                "width_ratio": own_width / width,
+                "score_ratio": own / score,
+            },
+            "limits": {"low": self.level - 0.01, "high": self.level + 0.01},
+            "tolerance": 0.01,
+        }
+
+    def bin(self, line, column, looks):
+        """Recompute a bin of a feature, one of several, from the values that it spans."""
         rows = (column >= line["from"]) & (column <= line["to"])
         n, held = int(rows.sum()), int(self.held[rows].sum())
-        p, low, high = share(held, n)
+        p, low, high = measured = share(held, n, looks)
         return {
             **{name: line[name] for name in ("feature", "bin", "label")},
             "from": float(column[rows].min()),
@@ -109,7 +172,7 @@ class Judged:
             "held": p,
             "low": low,
             "high": high,
-            "broken": falls_short(held, n, self.level),
+            "verdict": group_verdict(measured, n, self.level),
             "noise": float(self.noise[rows].mean()),
             "unknown": float(1 - self.noise[rows].mean()),
         }
@@ -152,16 +215,16 @@ class Judged:
         order = order if among is None else [j for j in order if among[j]]
         return [self.row(number, shown) for number in order[:count]]
 
-    def group(self, label, rows):
+    def group(self, label, rows, looks):
         n, held = int(rows.sum()), int(self.held[rows].sum())
-        p, low, high = share(held, n)
+        p, low, high = measured = share(held, n, looks)
         return {
             "label": label,
             "n": n,
             "held": p,
             "low": low,
             "high": high,
-            "broken": falls_short(held, n, self.level),
+            "verdict": group_verdict(measured, n, self.level),
             "error": float(self.error[rows].mean()),
             "width": float(self.width[rows].mean()),
         }

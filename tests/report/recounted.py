@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from recomputed import share
+from recomputed import group_verdict, share
 
 
 def kept(p, low, _, wish, limit):
@@ -28,9 +28,9 @@ class Counted:
         self.abstains = abstains
         self.positive = self.labels[1] if len(self.labels) == 2 else None
 
-    def line(self, rows):
+    def line(self, rows, looks):
         n, right = int(rows.sum()), int(self.right[rows].sum())
-        p, low, high = share(right, n)
+        p, low, high = measured = share(right, n, looks)
         answered = rows & self.answered
         wrong = int((answered & ~self.right).sum())
         return {
@@ -38,17 +38,18 @@ class Counted:
             "right": p,
             "low": low,
             "high": high,
+            "verdict": group_verdict(measured, n, float(self.right.mean())),
             "answered": float(answered.sum() / n),
             "error": wrong / int(answered.sum()) if answered.any() else None,
         }
 
-    def bin(self, line, column):
+    def bin(self, line, column, looks):
         rows = (column >= line["from"]) & (column <= line["to"])
         return {
             **{name: line[name] for name in ("feature", "bin", "label")},
             "from": float(column[rows].min()),
             "to": float(column[rows].max()),
-            **self.line(rows),
+            **self.line(rows, looks),
         }
 
     def right_section(self):

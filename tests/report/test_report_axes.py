@@ -1,5 +1,7 @@
 """Columns as people know them, from the features that an encoder made of them."""
 
+from datetime import date, timedelta
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -8,7 +10,7 @@ from judged import Page, held_in, page_of
 
 from elmband import ELMClassifier, ELMIntervalRegressor, scan
 from elmband.encode import TableEncoder
-from elmband.report.axes import axes_of
+from elmband.report.axes import DayAxis, axes_of
 
 N_ROWS = 4000
 WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -43,14 +45,27 @@ def encoded():
 def test_all_columns_come_back(encoded):
     _, _, axes = encoded
     assert list(axes) == [
-        "when: year",
+        "when",
         "when: day of the year",
         "when: weekday",
         "when: time of day",
         "origin",
         "distance",
-        "distance missing",
     ]
+
+
+def test_years_with_a_fraction_are_days_again(encoded):
+    table, X, axes = encoded
+    when = table["when"].dt
+    days = [f"{day.day} {day:%b} {day.year}" for day in table["when"]]
+    assert axes["when"].groups(X).tolist() == days
+    assert axes["when"].written(2004.99999) == "31 Dec 2004"
+    # A feature in float32 is right to an hour.
+    whole = DayAxis("day", (0,))
+    for day in range(366):
+        rounded = float(np.float32(2004 + day / 366))
+        assert whole.written(rounded) == f"{(date(2004, 1, 1) + timedelta(days=day)):%-d %b %Y}"
+    assert when.year.max() == 2002
 
 
 def test_angles_are_hours_days_and_weekdays_again(encoded):
@@ -77,10 +92,10 @@ def test_marks_are_words_again(encoded):
     known = origin.groups(X)
     rare = known == "other"
     assert (known[~rare] == table["origin"].to_numpy()[~rare]).all()
-    missing = axes["distance missing"]
-    assert ((missing.groups(X) == "missing") == table["distance"].isna()).all()
     numbers = axes["distance"].values(X)
     there = table["distance"].notna()
+    np.testing.assert_array_equal(np.isnan(numbers), ~there)
+    assert axes["distance"].label(np.nan, np.nan) == "missing"
     np.testing.assert_allclose(numbers[there], table["distance"][there], rtol=1e-6)
 
 
@@ -92,7 +107,7 @@ def test_words_with_few_rows_share_a_bin(encoded):
     counts = table["origin"].value_counts()
     assert [ready.label(k, k) for k in range(10)] == [*counts.index[:9], "all others"]
     assert np.bincount(values.astype(int)).tolist() == [*counts[:9], counts[9:].sum()]
-    few = axes["distance missing"]
+    few = axes["when: weekday"]
     assert few.prepared(few.values(X)) is few
 
 
@@ -120,10 +135,8 @@ def test_a_page_speaks_of_columns_not_of_features(text):
     assert lines.pop("all others") == N_ROWS - sum(lines.values())
     assert lines == {label: counts[label] for label in lines}
     assert len(lines) == 9
-    groups = {line["label"]: line["n"] for line in content["groups"]["rows"]}
-    assert {label: n for label, n in groups.items() if label != "other"} == {
-        label: counts[label] for label in groups if label != "other"
-    }
+    (by_origin,) = content["groups"]
+    assert {line["label"]: line["n"] for line in by_origin["rows"]} == counts.to_dict()
     assert content["facts"]["trained_on"] == N_ROWS
     row = content["widest"][0]
     beside = dict(zip(content["shown"], row["features"], strict=True))
@@ -134,7 +147,9 @@ def test_a_page_speaks_of_columns_not_of_features(text):
 def test_ranges_of_columns_are_those_of_the_table(text):
     content, test = held_in(text), flights(1)
     lines = {line.pop("name"): line for line in content["data"]["features"]}
-    assert set(lines) == {"when: year", "origin", "distance"}
+    assert set(lines) == {"when", "origin", "distance"}
+    ends = (f"{day.day} {day:%b} {day.year}" for day in (test["when"].min(), test["when"].max()))
+    assert lines["when"]["days"] == " to ".join(ends)
     most = test["origin"].value_counts().index[0]
     assert lines["origin"]["most"] == most
     assert lines["origin"]["share"] == pytest.approx((test["origin"] == most).mean())

@@ -12,7 +12,7 @@ from judged import (
     species,
     written,
 )
-from recomputed import depends_on, same
+from recomputed import depends_on, grouped, same
 from recounted import Counted
 
 from elmband import ELMSelectiveClassifier
@@ -39,7 +39,7 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
     shown = [FEATURES.index(name) for name in content["shown"]]
     points = content["people"]["points"]
     wanted = truth.answered.mean() if truth.abstains else 0.7
-    lines = [{"label": name, **truth.line(site == name)} for name in ("coast", "hill")]
+    lines = [{"label": name, **truth.line(site == name, 2)} for name in ("coast", "hill")]
     lines.sort(key=lambda line: -line["n"])
     expected = {
         "kind": "classes",
@@ -54,17 +54,18 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
         "promise": truth.promise(model, "max_error") if truth.abstains else None,
         "right": truth.right_section(),
         "probability": truth.probability(),
-        "groups": {
-            "name": "group",
-            "count": 2,
-            "rows": lines,
-            "others": None,
-            "n_others": 0,
-            "lowest": min(lines, key=lambda line: line["high"]),
-        },
+        "groups": [grouped("group", lines)],
+        "worth": {"guarantee": False, "sentence": content["worth"]["sentence"]},
+        "limits": {"low": truth.right.mean() - 0.01, "high": truth.right.mean() + 0.01},
+        "tolerance": 0.01,
+        "training": {**content["training"], "n_found": 0, "share": 0.0, "warns": False},
         "features": content["features"],
         "bins": [
-            truth.bin(line, truth.X[:, column_of(content, line["feature"])])
+            truth.bin(
+                line,
+                truth.X[:, column_of(content, line["feature"])],
+                sum(other["feature"] == line["feature"] for other in content["bins"]),
+            )
             for line in content["bins"]
         ],
         "people": {

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from judged import FEATURES, content_of, delay_model, delays, is_rounding_of, leaves, written
-from recomputed import Judged, Near, depends_on, same
+from recomputed import Judged, Near, depends_on, grouped, overlap, same
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import elmband
@@ -39,6 +39,7 @@ def judged(request, tmp_path_factory):
 def test_the_page_has_no_number_that_is_not_checked_here(judged):
     content, truth, region, model = judged
     shown = [FEATURES.index(name) for name in content["shown"]]
+    sources = {"loo": "training rows left out one by one", "gaussian": "the normal distribution"}
     expected = {
         "kind": "intervals",
         "title": "How far to trust predictions of delay",
@@ -52,10 +53,22 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
             "error": Near(float(np.median(truth.error))),
         },
         "promise": truth.promise(),
-        "groups": expected_groups(truth, region),
+        **truth.beside(),
+        "worth": {
+            "guarantee": False,
+            "source": sources[model.calibration],
+            "sentence": content["worth"]["sentence"],
+        },
+        "impossible": expected_impossible(truth, model),
+        "training": overlap(content, truth.X, truth.y, np.column_stack(delays(1500, 0))),
+        "groups": [expected_groups(truth, region)],
         "features": content["features"],
         "bins": [
-            truth.bin(line, truth.X[:, column_of(content, line["feature"])])
+            truth.bin(
+                line,
+                truth.X[:, column_of(content, line["feature"])],
+                sum(other["feature"] == line["feature"] for other in content["bins"]),
+            )
             for line in content["bins"]
         ],
         "people": {
@@ -79,7 +92,6 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
             "mean": float(truth.y.mean()),
             "high": float(truth.y.max()),
         },
-        "calibration": content["calibration"],
         "data": {
             "n_rows": N_ROWS,
             "n_dropped": 0,
@@ -109,16 +121,16 @@ def test_the_page_has_no_number_that_is_not_checked_here(judged):
 
 def expected_groups(truth, region):
     names = sorted(set(region), key=lambda name: -np.count_nonzero(region == name))
-    lines = [truth.group(name, region == name) for name in names]
-    return {
-        "name": "group",
-        "count": 3,
-        "rows": lines,
-        "others": None,
-        "n_others": 0,
-        "n_broken": sum(line["broken"] for line in lines),
-        "lowest": min(lines, key=lambda line: line["high"]),
-    }
+    return grouped("group", [truth.group(name, region == name, 3) for name in names])
+
+
+def expected_impossible(truth, model):
+    low, high = model.target_range_
+    assert not np.isfinite(high)
+    low = low if np.isfinite(low) else 0.0 if truth.y.min() >= 0 else None
+    if low is None:
+        return None
+    return {"n": int((truth.lower < low).sum()), "low": low, "high": None}
 
 
 def column_of(content, feature):

@@ -55,7 +55,7 @@ def test_flights_are_trusted_less_in_the_evening(data_folder, tmp_path):
     assert hour["wide"]["from"] > 18
     assert hour["wide"]["width"] > 1.5 * hour["narrow"]["width"]
     assert content["scores"]["rmse"] == pytest.approx(scores.rmse)
-    groups = content["groups"]
+    (groups,) = content["groups"]
     assert groups["name"] == "origin"
     assert groups["n_others"] > 100
     # The model does not know the airport, and some are much worse than others.

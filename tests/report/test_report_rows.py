@@ -154,22 +154,23 @@ def test_groups_by_feature_labels_or_another_scan_are_the_same(tmp_path, model, 
     X, _ = flights
     rows = scan(file, target="delay")
     named = content_of(tmp_path, model, rows, group="weekday")["groups"]
-    assert named["name"] == "weekday"
-    assert [line["label"] for line in named["rows"]] != sorted(
-        line["label"] for line in named["rows"]
-    )
+    assert named[0]["name"] == "weekday"
+    assert [line["label"] for line in named[0]["rows"]] == list("0123456")
     assert content_of(tmp_path, model, rows, group=1)["groups"] == named
     assert content_of(tmp_path, model, rows, group=X["weekday"])["groups"] == named
     beside = scan(file, features="weekday")
     assert content_of(tmp_path, model, rows, group=beside)["groups"] == named
     text = X["weekday"].map(lambda day: f"{day:.0f}").rename("weekday")
-    assert content_of(tmp_path, model, flights, group=text)["groups"] == named
+    (by_text,) = content_of(tmp_path, model, flights, group=text)["groups"]
+    # Text is in the order of its rows.
+    assert sorted(by_text.pop("rows"), key=lambda line: line["label"]) == named[0].pop("rows")
+    assert by_text == named[0]
 
 
 def test_groups_with_few_rows_are_taken_together(tmp_path, model, flights):
     labels = np.arange(N_ROWS) % 40
     labels[labels > 30] = 0
-    found = content_of(tmp_path, model, flights, group=labels)["groups"]
+    (found,) = content_of(tmp_path, model, flights, group=labels)["groups"]
     assert found["count"] == 31
     assert len(found["rows"]) == 20
     assert found["rows"][0]["label"] == "0"
@@ -196,14 +197,15 @@ def test_text_and_missing_targets_of_a_table(tmp_path, flights):
     assert content["rows"] == N_ROWS - 10
     assert content["data"]["n_dropped"] == 10
     assert "rows without a target are left out" in text
-    assert "Text, dates and missing values were turned into numbers" in text
-    assert content["groups"]["name"] == "origin"
-    counts = {line["label"]: line["n"] for line in content["groups"]["rows"]}
+    assert "Text, dates and missing values of these rows were turned into numbers" in text
+    (groups,) = content["groups"]
+    assert groups["name"] == "origin"
+    counts = {line["label"]: line["n"] for line in groups["rows"]}
     assert counts == {name: np.count_nonzero(origin[10:] == name) for name in ("ATL", "LGA", "ORD")}
 
 
 @pytest.mark.slow
-def test_words_that_training_did_not_know_are_a_group(tmp_path, flights):
+def test_words_that_training_did_not_know_are_groups_by_their_names(tmp_path, flights):
     X, y = flights
     origin = np.array(["ATL", "LGA"])[np.arange(N_ROWS) % 2].astype(object)
     table = {"hour": X["hour"].to_numpy(), "origin": origin, "delay": y.to_numpy()}
@@ -211,9 +213,12 @@ def test_words_that_training_did_not_know_are_a_group(tmp_path, flights):
     model.fit(scan(pd.DataFrame(table), target="delay", encoder=TableEncoder()))
     table["origin"] = np.where(np.arange(N_ROWS) < 100, "XYZ", origin)
     rows = scan(pd.DataFrame(table), target="delay", encoder=model.encoder_)
-    groups = content_of(tmp_path, model, rows, group="origin")["groups"]
-    counts = {line["label"]: line["n"] for line in groups["rows"]}
-    assert counts == {"ATL": 2450, "LGA": 2450, "not seen in training": 100}
+    content = content_of(tmp_path, model, rows, group="origin")
+    counts = {line["label"]: line["n"] for line in content["groups"][0]["rows"]}
+    assert counts == {"ATL": 2450, "LGA": 2450, "XYZ": 100}
+    place = [feature["name"] for feature in content["features"]].index("origin")
+    bins = {line["label"]: line["n"] for line in content["bins"] if line["feature"] == place}
+    assert bins == {"ATL": 2450, "LGA": 2450, "not seen in training": 100}
 
 
 @pytest.mark.slow
@@ -234,8 +239,8 @@ def test_text_labels_in_arrays_and_numbers_in_a_scan(tmp_path):
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [
-        ("arrays", {"group": "wekday"}, "no feature 'wekday' to group by; did you mean 'weekday'"),
-        ("arrays", {"group": "zone"}, "no feature 'zone' .* give labels of all rows"),
+        ("arrays", {"group": "wekday"}, "no column 'wekday' to group by; did you mean 'weekday'"),
+        ("arrays", {"group": "zone"}, "no column 'zone' .* give labels of all rows"),
         ("arrays", {"group": 7}, "group=7 is none of the 3 features"),
         ("arrays", {"group": [1, 2]}, r"group has shape \(2,\), expected one label"),
         ("scan", {"group": [1, 2]}, "group has 2 labels, which is not one for each row"),

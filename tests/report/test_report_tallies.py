@@ -1,5 +1,7 @@
 """What is counted block by block is what all rows at once would give."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,13 +12,15 @@ from elmband.report.axes import NumberAxis
 from elmband.report.bins import (
     MOST_BINS,
     FeatureBins,
+    between,
     feature_bins,
     feature_edges,
     narrow_bins,
+    spans_apart,
     threshold_steps,
 )
 from elmband.report.look import Drawn, row_keys, sample_size
-from elmband.report.shares import Share
+from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel, Cells, Extremes, Span
 
 ROWS = 500
@@ -72,13 +76,23 @@ def test_sums_by_label_of_which_halves_know_different_ones():
     ("labels", "sentence"),
     [
         (np.arange(3000.0), "more than 2,000 labels"),
-        (np.array([1.0, np.nan]), "missing labels"),
-        (np.array(["a", None, 3], dtype=object), "missing labels or mixes types"),
+        (np.array(["a", None, 3], dtype=object), "mixes types"),
     ],
 )
 def test_labels_that_make_no_groups_are_refused(labels, sentence):
     with pytest.raises(ValueError, match=sentence):
         ByLabel.of(labels, np.ones((len(labels), 1)))
+
+
+def test_missing_labels_are_one_of_their_own():
+    labels = np.array([1.0, np.nan, 2.0, np.nan, 1.0])
+    numbers = np.array([1.5, np.nan, 3.0, np.nan, 0.5])
+    found = ByLabel.of(labels[:2], np.ones((2, 1)), numbers[:2])
+    found += ByLabel.of(labels[2:], np.ones((3, 1)), numbers[2:])
+    np.testing.assert_array_equal(found.labels, [1, 2, np.nan])
+    assert found.sums[:, 0].tolist() == [2, 1, 2]
+    assert found.low[:2].tolist() == [0.5, 3]
+    assert found.high[:2].tolist() == [1.5, 3]
 
 
 def test_the_sample_of_rows_does_not_depend_on_how_they_are_cut():
@@ -196,6 +210,9 @@ def test_the_uncertainty_of_a_share_is_that_of_statsmodels(n, p):
     low, high = proportion_confint(part, n, method="wilson")
     assert found.share == part / n
     np.testing.assert_allclose([found.low, found.high], [low, high], atol=1e-12)
+    several = Share.of(part, n, looks=7)
+    low, high = proportion_confint(part, n, alpha=0.05 / 7, method="wilson")
+    np.testing.assert_allclose([several.low, several.high], [low, high], atol=1e-12)
 
 
 def test_verdicts():
@@ -208,7 +225,40 @@ def test_verdicts():
     assert Share.of(1, 1000).below(0.01) == "kept"
     assert Share.of(12, 1000).below(0.01) == "unclear"
     assert Share.of(30, 1000).below(0.01) == "broken"
+    # Between 84 and 90 % of enough rows is no broken promise, and enough to tell.
+    assert Share.of(436, 500).verdict(0.9) == "near"
+    assert Share.of(3, 3).verdict(0.9) == "unclear"
     # Of a hundred shares some are low by chance: one alone needs more to be doubted.
     assert Share.of(167, 200).verdict(0.9) == "broken"
-    assert not Share.falls_short(167, 200, 0.9)
-    assert Share.falls_short(150, 200, 0.9)
+    assert Share.of(167, 200, looks=100).verdict(0.9) == "unclear"
+    assert Share.of(145, 200, looks=100).verdict(0.9) == "broken"
+
+
+def test_one_row_gets_no_verdict():
+    assert group_verdict(Share.of(0, 1), 1, 0.9) is None
+    assert group_verdict(Share.of(0, 4), 4, 0.9) == "broken"
+    assert group_verdict(Share.of(2, 2), 2, 0.9) == "unclear"
+
+
+def test_what_lies_apart_is_told_by_its_neighbours():
+    assert between([1990, 1991, 1992, 2005, 2006]) == [False, False, True, False]
+    # Where values have no usual step, none is missing.
+    assert between([1, 2, 5, 10, 20, 50]) == [False] * 5
+    assert between([1, 9]) == [False]
+    assert between([3]) == between([]) == []
+    assert spans_apart([(0.0, 1.0), (1.1, 2.0), (30.0, 31.0)]) == [False, True]
+    assert spans_apart([(0.0, 10.0), (11.0, 20.0), (25.0, 40.0)]) == [False, False]
+
+
+def test_no_bin_reaches_over_a_wide_gap():
+    values = np.concatenate([rng.normal(0, 1, 480), rng.normal(30, 1, 520)])
+    edges = feature_edges(values)
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    for low, high in pairwise(ends):
+        part = values[(values > low) & (values <= high)]
+        assert np.ptp(part) < 10
+        assert len(part) >= 25
+    # Single far values make no bin.
+    assert len(feature_edges(np.append(rng.normal(size=1000), [50.0, 90.0]))) == 9
+    missing = np.append(values, np.full(50, np.nan))
+    np.testing.assert_array_equal(feature_edges(missing), edges)

@@ -26,8 +26,12 @@ app = typer.Typer(
     cls=Commands,
     help="Predictions with intervals of their own, from Extreme Learning Machines.",
     epilog=(
+        "The usual way: fit a model, evaluate it or write a report on other rows, then predict or "
+        "triage new ones. Each command has --help with examples, and --json for programs.\n\n"
         f"{MEANING}\n\nExample: [bold]elmband fit trips.parquet --target delay -o "
-        "delay.safetensors[/bold]"
+        "delay.safetensors[/bold]\n\n"
+        "Example: [bold]elmband evaluate delay.safetensors test.parquet[/bold]\n\n"
+        "Example: [bold]elmband predict delay.safetensors new.parquet -o delays.csv[/bold]"
     ),
     rich_markup_mode="rich",
     no_args_is_help=True,

@@ -13,15 +13,23 @@ import typer
 from elmband.cli._files import STANDARD
 from elmband.cluster import check_folder
 
+# The part of the help with what is for work elsewhere.
+RUNS = "Where it runs"
+
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(help="Let so many processes of this machine do the work.", min=1),
+    typer.Option(
+        help="Let so many processes of this machine do the work.",
+        min=1,
+        rich_help_panel=RUNS,
+    ),
 ]
 Scheduler: TypeAlias = Annotated[
     str | None,
     typer.Option(
         help="Let the workers of this Dask scheduler do the work; they read the files themselves.",
         metavar="ADDRESS",
+        rich_help_panel=RUNS,
     ),
 ]
 

@@ -7,7 +7,9 @@ from typing import Any
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, named
 from elmband.cli._model import whole_number
+from elmband.cli._option_words import in_option_words
 from elmband.cli._status import UnkeptError
+from elmband.estimators._request import Request
 from elmband.stream.csv_decimal import misread_in
 
 
@@ -50,6 +52,13 @@ def positive_class(rows: Any, name: str) -> Any:
     return name if name in levels else next(found, name)
 
 
+def check_wishes(model: ELMSelectiveClassifier, rows: Any) -> None:
+    """Refuse what these classes cannot be asked for, where their names are known before a fit."""
+    levels = None if rows.encoder is None else rows.encoder.target_levels_
+    if levels is not None:
+        Request.of(model.get_params(), levels)
+
+
 def check_apart(data: str, held_out: str) -> None:
     """Refuse rows that training has seen: nothing could be promised by them."""
     there = STANDARD not in (data, held_out) and Path(data).exists() and Path(held_out).exists()
@@ -77,7 +86,7 @@ def choose(model: ELMSelectiveClassifier, asked: dict[str, float]) -> None:
     try:
         model.choose(**asked)  # type: ignore[arg-type]
     except ValueError as error:
-        raise UnkeptError(str(error)) from error
+        raise UnkeptError(in_option_words(str(error))) from error
     check_kept(model)
 
 

@@ -6,12 +6,16 @@ import typer
 
 from elmband.printable import on_one_line
 
+# The part of the help with what is for hidden layers.
+LAYERS = "Layers"
+
 LocalLayers = Annotated[
     list[str] | None,
     typer.Option(
         help='Column whose levels may have output layers of their own; may be repeated. "auto" '
         'tries all columns from 10,000 rows on, "none" tries none. With --neurons auto.',
         metavar="COLUMN",
+        rich_help_panel=LAYERS,
         show_default="auto",
     ),
 ]

@@ -12,6 +12,8 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
+from elmband.cli._missing import missing_target
+from elmband.cli._option_words import in_option_words
 from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
@@ -34,12 +36,15 @@ def opened(
     groups: str | None = None,
     widest: float = math.inf,
     csv: CsvDialect = _AS_FOUND,
+    remembered: str | None = None,
+    drop_missing: bool = False,
     **columns: Any,
 ) -> Iterator[Any]:
     """Give a scan of a file, or of standard input; tables with names are encoded.
 
     More columns than the `widest` table may have are refused before any are read. A column of
-    `groups` is none of the features. CSV files are written as `csv` says.
+    `groups` is none of the features. CSV files are written as `csv` says. `remembered` is a target
+    that the model knows, and that nobody asked for.
     """
     with readable(data) as path, told_of(data, path):
         table, learning = is_table(path), encoder is None
@@ -47,6 +52,11 @@ def opened(
             encoder = TableEncoder()
         names = column_names(path, csv) if table else []
         names = [name for name in names if not name.startswith(ROW_LABELS)]
+        if remembered is not None and names and remembered not in names:
+            raise ValueError(
+                f"{named(data)} has no column {remembered!r}, which the model was trained to "
+                "predict; name the column with the truth with --target."
+            )
         columns = {role: _resolved(chosen, names) for role, chosen in columns.items()}
         if exclude:
             columns["features"] = _others(names, exclude, columns)
@@ -59,6 +69,7 @@ def opened(
         columns["encoder"] = encoder if table else None
         rows = scan(
             path,
+            missing_target=missing_target(drop=drop_missing),
             delimiter=csv.delimiter,
             decimal=csv.decimal,  # type: ignore[arg-type]
             encoding=csv.encoding,
@@ -99,7 +110,7 @@ def told_of(data: str, path: str) -> Iterator[None]:
         raise
     except ValueError as error:
         # The name of the file that standard input was kept in says nothing to people.
-        raise ValueError(str(error).replace(path, named(data))) from error
+        raise ValueError(in_option_words(str(error)).replace(path, named(data))) from error
 
 
 def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:

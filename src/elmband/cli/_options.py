@@ -18,26 +18,42 @@ def share(value: Any) -> Any:
     return value
 
 
+# The part of the help with what is for classes.
+CLASSES = "If the target is classes"
+
 Model: TypeAlias = Annotated[
     str, typer.Argument(help="Model file; - is standard input.", show_default=False)
 ]
 Labelled: TypeAlias = Annotated[
     str, typer.Argument(help="Rows with known targets; - is standard input.", show_default=False)
 ]
-Truth: TypeAlias = Annotated[
-    str, typer.Option("--target", "-t", help="Column with the truth.", show_default=False)
-]
 Levels: TypeAlias = Annotated[
     list[float] | None,
-    typer.Option(help="Level of intervals; may be repeated.", callback=share, show_default=False),
+    typer.Option(
+        help="Level of intervals, as in 0.9; may be repeated.",
+        callback=share,
+        metavar="SHARE",
+        show_default=False,
+    ),
 ]
 Coverage: TypeAlias = Annotated[
     float | None,
-    typer.Option("--coverage", help="Classes: share of rows to answer.", min=0, max=1),
+    typer.Option(
+        "--coverage",
+        help="Classes: share of rows to answer.",
+        min=0,
+        max=1,
+        rich_help_panel=CLASSES,
+    ),
 ]
 MaxError: TypeAlias = Annotated[
     float | None,
-    typer.Option("--max-error", help="Classes: largest share of wrong answers.", callback=share),
+    typer.Option(
+        "--max-error",
+        help="Classes: largest share of wrong answers.",
+        callback=share,
+        rich_help_panel=CLASSES,
+    ),
 ]
 MaxFpr: TypeAlias = Annotated[
     float | None,
@@ -45,14 +61,16 @@ MaxFpr: TypeAlias = Annotated[
         "--max-fpr",
         help="Classes: largest share of negatives answered as positive.",
         callback=share,
+        rich_help_panel=CLASSES,
     ),
 ]
 MinPrecision: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--min-precision",
-        help="Classes: least share of answered positives that are.",
+        help="Classes: least share of rows answered as positive that are so.",
         callback=share,
+        rich_help_panel=CLASSES,
     ),
 ]
 EscapeFormulas: TypeAlias = Annotated[

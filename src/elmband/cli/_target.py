@@ -11,13 +11,18 @@ from elmband.cli._options import option
 from elmband.targets import told_range
 from elmband.transform import Identity, TargetError
 
+_NUMBERS = "If the target is numbers"
+
 Transform = Annotated[
     str,
     typer.Option(
+        "--transform",
         "--target-transform",
         help='Scale to learn the target on: "auto" (for a target that is never negative and '
         'skewed, if intervals gain 2 % by it), "none", "log", "log1p" or "logit". '
         "Predictions are means all the same.",
+        metavar="NAME",
+        rich_help_panel=_NUMBERS,
     ),
 ]
 Range = Annotated[
@@ -27,9 +32,18 @@ Range = Annotated[
         help='What predictions and bounds cannot leave: "auto" (found in the data: never negative, '
         'or a share between 0 and 1), "none", or two ends as in "0,100" or "0,".',
         metavar="LOW,HIGH",
+        rich_help_panel=_NUMBERS,
     ),
 ]
-
+Symmetric = Annotated[
+    str,
+    typer.Option(
+        help='Whether errors above and below the mean are alike: "auto" (looks at rows left out), '
+        '"yes", or "no", which gives each side a noise model and a multiplier of its own.',
+        metavar="auto|yes|no",
+        rich_help_panel=_NUMBERS,
+    ),
+]
 
 # What to take instead of a transform that is not for the target.
 _INSTEAD = {
@@ -39,16 +53,54 @@ _INSTEAD = {
 }
 
 
-def read_transform(text: str) -> str | None:
+def read_numbers(transform: str, ends: str, symmetric: str) -> dict[str, Any]:
+    """Return what is asked of a model of numbers, where it is not the default."""
+    asked = {
+        "target_transform": _read_transform(transform),
+        "target_range": _read_range(ends),
+        "symmetric": _read_symmetric(symmetric),
+    }
+    return {name: value for name, value in asked.items() if value != "auto"}
+
+
+def target_option(name: str) -> str:
+    """Return a parameter of targets as the option that people know it by."""
+    return "--transform" if name == "target_transform" else option(name)
+
+
+def check_numbers(asked: dict[str, Any], *, published: bool, **of_classes: Any) -> None:
+    """Refuse what is for numbers beside what is for classes, or for another noise model."""
+    for name in asked:
+        for other, value in of_classes.items():
+            if value not in (None, False):
+                raise ValueError(
+                    f"{target_option(name)} is for numbers, {option(other)} for classes; leave "
+                    "one of them out."
+                )
+    if published and asked.get("symmetric") is False:
+        raise ValueError(
+            "--symmetric no needs the default noise model; leave it out, or --published."
+        )
+
+
+def _read_symmetric(text: str) -> bool | str:
+    """Read "auto", "yes" or "no"."""
+    known: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+    if text.lower() not in known:
+        raise typer.BadParameter(f'--symmetric {text!r} is none of "auto", "yes" and "no".')
+    return known[text.lower()]
+
+
+def _read_transform(text: str) -> str | None:
     """Read the name of a transform, or "none"."""
     if text.lower() not in ("auto", "none", *_INSTEAD):
         raise typer.BadParameter(
-            f'--target-transform {text!r} is none of "auto", "none", "log", "log1p" and "logit".'
+            f'--transform {text!r} is none of "auto", "none", "log", "log1p" and "logit".'
         )
     return None if text.lower() == "none" else text.lower()
 
 
-def read_range(text: str) -> Any:
+def _read_range(text: str) -> Any:
     """Read "auto", "none", or two ends with a comma between them."""
     if text.lower() in ("auto", "none"):
         return None if text.lower() == "none" else "auto"
@@ -71,8 +123,9 @@ def option_words(target: str) -> Iterator[None]:
         yield
     except TargetError as error:
         advice = _INSTEAD.get(error.value, "Give a range that no row leaves, or none.")
+        named = target_option(error.parameter)
         raise ValueError(
-            f"{option(error.parameter)} {error.value} needs values of {target} {error.needs}; "
+            f"{named} {error.value} needs values of {target} {error.needs}; "
             f"{error.found.replace('its values', 'they').replace('its', 'their')}. {advice}"
         ) from error
 
@@ -88,6 +141,8 @@ def target_facts(model: Any) -> dict[str, Any]:
         facts["target_values"] = list(model.target_values_)
     if not isinstance(model.target_transform_, Identity):
         facts["target_transform"] = repr(model.target_transform_)
+    if hasattr(model, "symmetric_"):
+        facts["symmetric"] = bool(model.symmetric_)
     return facts
 
 
@@ -109,6 +164,11 @@ def target_lines(model: Any, target: str) -> list[str]:
     if model.target_transform == "auto" and not isinstance(model.target_transform_, Identity):
         lines.append(
             f"Learned on the scale {model.target_transform_!r}, where intervals are better by 2 % "
-            "or more (--target-transform none if not wanted)."
+            "or more (--transform none if not wanted)."
+        )
+    if model.symmetric == "auto" and not model.symmetric_:
+        lines.append(
+            "Errors above and below the mean are unlike: each side has bounds of its own "
+            "(--symmetric yes if not wanted)."
         )
     return lines

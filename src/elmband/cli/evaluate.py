@@ -1,46 +1,50 @@
 """``elmband evaluate``: what a model is worth on rows that it has not seen."""
 
-from collections.abc import Iterator
 from time import perf_counter
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
+from elmband.cli._by import By, check_by, groups_by
+from elmband.cli._by_said import by_lines
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import loaded, named
-from elmband.cli._model import opened
-from elmband.cli._options import AsJson, Labelled, Levels, Model, Truth, check_inputs, tell
+from elmband.cli._labelled import Truth, opened_labelled
+from elmband.cli._missing import DropMissing, dropped, dropped_line
+from elmband.cli._options import AsJson, Labelled, Levels, Model, check_inputs, tell
 from elmband.cli._status import UnkeptError
+from elmband.cli._tolerance import Tolerance, check_tolerance, missed
 
 EXAMPLE = (
-    "Example: [bold]elmband evaluate delay.safetensors test.parquet --target delay[/bold]\n\n"
-    "Example: [bold]elmband evaluate delay.safetensors test.parquet --target delay --level 0.9 "
-    "--tolerance 0.02 || echo 'train it again'[/bold]"
+    "Example: [bold]elmband evaluate delay.safetensors test.parquet[/bold]\n\n"
+    "Example: [bold]elmband evaluate delay.safetensors test.parquet --level 0.9 --tolerance 0.02 "
+    "|| echo 'train it again'[/bold]\n\n"
+    "Example: [bold]elmband evaluate delay.safetensors test.parquet --by carrier --by day[/bold]"
 )
+
+# Where intervals are judged if no level is given.
+_LEVELS = (0.5, 0.9, 0.95)
+_SHOWN = 0.9
 
 
 def evaluate(
     *,
     model: Model,
     data: Labelled,
-    target: Truth,
-    weight: Annotated[str | None, typer.Option(help="Column with weights of rows.")] = None,
-    level: Levels = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            help="End with status 3 if the model misses what it was asked for by more than this: "
-            "the level of intervals, or the shares that were given to fit.",
-            min=0,
-            max=1,
-        ),
+    target: Truth = None,
+    drop_missing_targets: DropMissing = False,
+    weight: Annotated[
+        str | None,
+        typer.Option(help="Column with weights of rows.", metavar="COLUMN", show_default=False),
     ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    level: Levels = None,
+    by: By = None,
+    tolerance: Tolerance = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -52,25 +56,47 @@ def evaluate(
     check_inputs(model, data)
     check_spread(data, scheduler)
     csv = asked_csv(delimiter, decimal, encoding)
+    check_by(by, weight=weight, workers=workers, scheduler=scheduler)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
-    if tolerance is not None and not isinstance(
-        fitted, ELMIntervalRegressor | ELMSelectiveClassifier
-    ):
-        raise ValueError(f"A {type(fitted).__name__} says nothing that --tolerance could check.")
-    columns: dict[str, Any] = {"target": target, "weight": weight}
+    _check_model(fitted, level)
+    check_tolerance(fitted, tolerance)
     with (
         workers_of(workers, scheduler) as client,
-        opened(data, encoder=fitted.encoder_, csv=csv, **columns) as rows,
+        opened_labelled(
+            fitted, data, target, weight=weight, drop_missing=drop_missing_targets, csv=csv
+        ) as rows,
     ):
-        found, facts = _evaluated(fitted, rows, level or [0.5, 0.9, 0.95], client)
+        found, facts = _evaluated(fitted, rows, level or [*_LEVELS], client)
+        if drop_missing_targets:
+            facts["dropped_rows"] = dropped(rows, None if weight else found.n)
+        if by:
+            # Tables show one level, unless several were asked for.
+            asked = level or [_SHOWN]
+            judged = list(dict.fromkeys([*asked, *(level or _LEVELS)]))
+            facts["by"] = groups_by(fitted, rows, by, judged, found)
     seconds = round(perf_counter() - begun, 3)
-    missed = [] if tolerance is None else [*_missed(fitted, found, tolerance)]
+    wrong = missed(fitted, found, tolerance)
     facts |= {"model": named(model), "data": named(data), "seconds": seconds}
-    facts |= {} if tolerance is None else {"kept": not missed}
-    tell(facts, str(found), as_json=as_json, outputs=())
-    if missed:
-        raise UnkeptError(f"{missed[0]}; --tolerance allows {tolerance:g}.")
+    facts |= {} if tolerance is None else {"kept": not wrong}
+    lines = [str(found)]
+    if drop_missing_targets:
+        lines.append(dropped_line(facts["dropped_rows"]))
+    lines += by_lines(facts["by"], level or [_SHOWN]) if by else []
+    tell(facts, "\n\n".join(lines), as_json=as_json, outputs=())
+    if wrong:
+        raise UnkeptError(f"{wrong[0]}; --tolerance allows {tolerance:g}.")
+
+
+def _check_model(model: Any, level: list[float] | None) -> None:
+    """Refuse models that have nothing to be evaluated, and levels where there are no intervals."""
+    if not isinstance(model, ELMIntervalRegressor | ELMSelectiveClassifier):
+        raise ValueError(
+            f"evaluate is for models with intervals, and for classifiers that abstain; this is an "
+            f"{type(model).__name__}, whose score method tells how good it is."
+        )
+    if level and isinstance(model, ELMSelectiveClassifier):
+        raise ValueError("--level is for intervals of numbers; the model answers with classes.")
 
 
 def _evaluated(
@@ -84,36 +110,3 @@ def _evaluated(
         model.choose(coverage=1.0)
     found = model.evaluate(rows, client=client)
     return found, found._asdict()
-
-
-def _missed(model: Any, found: Any, tolerance: float) -> Iterator[str]:
-    """Yield in words what is not as it should be, by more than the tolerance."""
-    for wanted, seen, what in _compared(model, found):
-        if wanted - seen > tolerance:
-            yield f"{what} {seen:.4g} instead of {wanted:g}"
-
-
-def _compared(model: Any, found: Any) -> Iterator[tuple[float, float, str]]:
-    """Yield shares that should be reached and those that are, the larger the better."""
-    if isinstance(model, ELMIntervalRegressor):
-        for level in found.levels:
-            what = f"Intervals of {100 * level.confidence_level:.6g} % cover a share of"
-            for coverage in np.atleast_1d(level.coverage).tolist():
-                yield level.confidence_level, coverage, what
-        return
-    if model.max_error is not None:
-        yield 1 - model.max_error, 1 - found.error, "The share of answered rows that are right is"
-    if model.max_fpr is not None:
-        yield (
-            1 - model.max_fpr,
-            1 - found.fpr,
-            "The share of negatives that are not answered as positive is",
-        )
-    if model.min_precision is not None:
-        yield (
-            model.min_precision,
-            found.precision,
-            "The share of rows answered as positive that are so is",
-        )
-    if model.coverage is not None:
-        yield model.coverage, found.answered, "The share of rows that are answered is"

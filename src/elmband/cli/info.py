@@ -7,6 +7,7 @@ from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
 from elmband.cli._local import local_line
 from elmband.cli._options import AsJson, Model, counted, tell
+from elmband.cli._promise import promise_of, promise_words
 from elmband.cli._target import target_facts
 from elmband.printable import on_one_line
 from elmband.targets import told_range
@@ -34,6 +35,8 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
         "file": named(path),
         "bytes": None if path == STANDARD else Path(path).stat().st_size,
         "kind": type(model).__name__,
+        "target": model.target_name_,
+        **_roles(model),
         "parameters": {
             name: value for name, value in model.get_params().items() if value != usual[name]
         },
@@ -60,7 +63,17 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
         facts["groups"] = model._n_groups  # noqa: SLF001
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
         facts["statement"] = model.statement_
+    promise = promise_of(model)
+    if promise is not None:
+        facts["promise"] = promise
     return facts
+
+
+def _roles(model: Any) -> dict[str, str]:
+    """Return the columns of weights and of groups, where they have names."""
+    roles = model._roles  # noqa: SLF001
+    named = {"weight": roles.weight, "groups_column": roles.groups}
+    return {name: column for name, column in named.items() if column is not None}
 
 
 def _words(model: Any, facts: dict[str, Any]) -> str:
@@ -68,6 +81,8 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
     size = facts["bytes"]
     lines = {
         "model": facts["kind"] + ("" if size is None else f", {size / 1e6:.2f} MB"),
+        "target": on_one_line(facts["target"] or ""),
+        "weights": on_one_line(facts.get("weight", "")),
         "parameters": ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items()),
     }
     if model.encoder_ is None:
@@ -76,12 +91,17 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["classes"] = _shortened(facts["classes"])
     lines |= _dependence(model, facts)
     if "groups" in facts:
+        column = facts.get("groups_column")
         lines["groups"] = (
-            f"{facts['groups']:,}, each left out as a whole: what is said of errors is for rows of "
-            "new groups"
+            f"{facts['groups']:,}{f' of {on_one_line(column)}' if column else ''}, each left out "
+            "as a whole: what is said of errors is for rows of new groups"
         )
     if "statement" in facts:
         lines["statement"] = on_one_line(facts["statement"])
+    elif "promise" in facts:
+        lines["intervals"] = promise_words(facts["promise"])
+    if facts.get("symmetric") is False:
+        lines["tails"] = "each side of the mean has bounds of its own"
     if "target_range" in facts:
         lines["range"] = f"predictions and bounds stay {told_range((model.target_range_,))}"
     if "target_values" in facts:

@@ -22,6 +22,7 @@ _AT_HOME = (
     "_held_out",
     "_dependences",
     "_histograms",
+    "_row_prints",
 )
 
 

@@ -9,6 +9,7 @@ from elmband.classes import Labels
 from elmband.confidence import Confidence
 from elmband.dependence import Dependence, Dependences
 from elmband.encode import ENCODER_KINDS
+from elmband.estimators._roles import Roles
 from elmband.estimators._thresholds import Known, Thresholds
 from elmband.estimators._triage import Usual
 from elmband.estimators._updates import Grown
@@ -18,6 +19,7 @@ from elmband.mean_stack import MeanStack
 from elmband.member import Member
 from elmband.model_file import Kinds
 from elmband.new_levels import NewLevels
+from elmband.row_prints import RowPrints
 from elmband.scaling import Scaling
 from elmband.targets import Support
 from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
@@ -29,8 +31,10 @@ KINDS: Kinds = {
     Grown: {},
     Histograms: {"cuts": "kd<", "weights": "bd!"},
     NewLevels: {"marks": "dc!", "mixed": "c+", "deviation": "cm!"},
+    RowPrints: {"prints": "k<"},
     Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Known: dict.fromkeys(Known._fields, "n"),
+    Roles: {},
     Thresholds: {},
     TrainingHistograms: {},
     Usual: {},

@@ -55,6 +55,7 @@ class GrowingModel(PointModel):
                 rows, _ = self._training(given, y, sample_weight, None)
                 eps = epsilon(self._dtype, namespace(rows.like))
                 grown = Grown.begin(rows, specs[0], self._dtype, eps, self._seed)
+                self._note_roles(X, y, sample_weight)
             elif self._grown is not None:
                 rows, grown = self._more_rows(X, y, sample_weight), self._grown
             else:

@@ -19,8 +19,10 @@ from elmband.estimators._target_units import TargetUnits
 from elmband.histograms import Histograms, TrainingHistograms
 from elmband.mean import MeanModel
 from elmband.mean_stack import MeanStack
+from elmband.moments import Chunk
 from elmband.pool import Pool, row_weights
 from elmband.predictive import Predictive
+from elmband.row_prints import RowPrints, SeenRows
 from elmband.sample import distinct_rows
 
 # Rows of a single layer that are looked at.
@@ -38,6 +40,8 @@ class NotingModel(TargetUnits):
 
     _dependences: Dependences | None = None
     _histograms: TrainingHistograms | None = None
+    # None where rows were added, or of models of earlier versions.
+    _row_prints: RowPrints | None = None
 
     @property
     def feature_relevance_(self) -> FeatureRelevance:
@@ -78,13 +82,21 @@ class NotingModel(TargetUnits):
     def _input_names(self) -> tuple[str, ...]:
         return input_names(self) or tuple(f"x{j}" for j in range(count_inputs(self)))
 
+    def _seen_in_training(self, chunk: Chunk) -> SeenRows | None:
+        """Count the rows of a chunk, as they are learned from, that training saw.
+
+        None is for models that do not know.
+        """
+        return None if self._row_prints is None else self._row_prints.seen(chunk)
+
     def _note_nothing(self) -> None:
         """Forget what an earlier fit has noted."""
-        for name in ("_dependences", "_histograms"):
+        for name in ("_dependences", "_histograms", "_row_prints"):
             self.__dict__.pop(name, None)
 
     def _note_stack(self, pool: Pool, stack: MeanStack, predictive: Predictive | None) -> None:
         """Note what a stack depends on, and what its sampled rows are like."""
+        self._row_prints = pool.prints
         with np.errstate(all="ignore"):
             noise = () if predictive is None else predictive.noise
             self._dependences = stack_dependences(pool, stack, noise)
@@ -94,6 +106,7 @@ class NotingModel(TargetUnits):
 
     def _note_layer(self, mean: MeanModel) -> None:
         """Note the same of a single layer, where its rows are at hand."""
+        self._row_prints = mean.prints
         if not mean.rows.in_memory:
             return
         some = distinct_rows(mean.rows.whole(), mean.inputs, _ROWS, self._seed)

@@ -194,6 +194,7 @@ class PointModel(NotingModel):
         with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
             self._fit(rows, y, sample_weight, groups)
+        self._note_roles(X, y, sample_weight, groups)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
@@ -351,6 +352,7 @@ class PointModel(NotingModel):
             worth=worth,
             factor=factor,
             values=scaled.values,
+            prints=scaled.prints,
             may_narrow=self.precision == "auto",
         )
         self._targets = scaled.targets

@@ -50,8 +50,7 @@ class SpreadIntervals(NarrowAnswers):
         rows = self._on_cluster(X, y, sample_weight, client)
         with judging(self, X):
             scores = total(rows, self._score_bins, "calibrate").scores()
-        self.calibration_ = Calibration("conformal", scores)
-        return self
+        return self._guaranteed(Calibration("conformal", scores))
 
     def predict(
         self,

@@ -20,6 +20,7 @@ from elmband.estimators._clusters import (
     scan_on_workers,
 )
 from elmband.estimators._placed import PlacedModel
+from elmband.estimators._roles import Roles
 from elmband.estimators._scans import (
     check_training_scan,
     draw_seed,
@@ -57,6 +58,8 @@ class TrainingModel(PlacedModel):
     _encoder_state: EncoderState | None = None
     # How many groups of rows were left out together, None where rows were left out one by one.
     _n_groups: int | None = None
+    # Names of the columns besides the features, which models of earlier versions do not know.
+    _roles: Roles = Roles()
     _targets: Scaling
 
     def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
@@ -133,6 +136,19 @@ class TrainingModel(PlacedModel):
         check_is_fitted(self)
         state = self._encoder_state
         return None if state is None else TableEncoder.from_state(state)
+
+    def _note_roles(self, X: Any, y: Any, weight: Any, groups: Any = None) -> None:
+        """Note the names of the columns that the model was told of."""
+        self.__dict__.pop("_roles", None)
+        found = Roles.of(X, y, weight, groups)
+        if found != Roles():
+            self._roles = found
+
+    @property
+    def target_name_(self) -> str | None:
+        """The name of the column that the model was trained to predict, None if it had none."""
+        check_is_fitted(self)
+        return self._roles.target
 
     @property
     def _n_targets(self) -> int:

@@ -11,6 +11,7 @@ from elmband.encode.saving import check_state
 from elmband.estimators._tables import count_inputs
 from elmband.hidden import FeatureMap
 from elmband.neurons import SQUARED_DISTANCES
+from elmband.row_prints import MOST_PRINTS
 from elmband.value_counts import MOST_VALUES
 from elmband.views import SoftClip
 
@@ -47,6 +48,7 @@ class TriedModel(BaseEstimator):
             _check_grown(self._grown, n, m)
         _check_names(self, self._encoder_state)
         _check_noted(self._dependences, self._histograms, n, m)
+        _check_prints(self._row_prints)
 
     def _maps(self) -> Iterator[FeatureMap]:
         """Yield the hidden layers in use; attributes of an earlier fit may be there besides."""
@@ -174,6 +176,12 @@ def _check_noted(dependences: Any, histograms: Any, n: int, m: int) -> None:
             raise ValueError("histograms do not fit")
         if np.isnan(found.cuts).any() or (found.weights < 0).any():
             raise ValueError("histograms are none")
+
+
+def _check_prints(found: Any) -> None:
+    """Refuse fingerprints of no rows, or more of them than are kept."""
+    if found is not None and not 0 < len(found.prints) <= MOST_PRINTS:
+        raise ValueError("fingerprints of rows do not fit")
 
 
 def _both(histograms: Any) -> tuple[Any, Any]:

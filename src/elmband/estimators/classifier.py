@@ -52,7 +52,7 @@ precision, chunk_size, device, random_state, verbose
     probability_ : tuple of Probability
         How probabilities follow from decisions; one for each label where there are several.
     hidden_, coef_, alpha_, members_, member_weights_, feature_relevance_, column_relevance_, \
-relevant_directions_, training_histograms_, n_features_in_, feature_names_in_
+relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, target_name_
         As for `ELMRegressor`.
 
     Examples

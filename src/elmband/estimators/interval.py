@@ -69,7 +69,7 @@ target_range, precision, chunk_size, device, random_state, verbose
     feature_relevance_, column_relevance_, relevant_directions_
         As for `ELMRegressor`, of the mean and, with ``noise="log"``, of the noise apart.
     members_, member_weights_, local_layers_, target_transform_, target_range_, \
-training_histograms_, n_features_in_, feature_names_in_
+training_histograms_, n_features_in_, feature_names_in_, target_name_
         As for `ELMRegressor`.
     hidden_, coef_, alpha_ : published model
         As for a single layer of `ELMRegressor`.

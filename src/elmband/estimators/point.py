@@ -121,6 +121,9 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
         Small histograms of the inputs and targets, never rows, to compare later rows with.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, where X had string column names.
+    target_name_ : str or None
+        The name of the target: its column in a scan, or that of a Series. None for arrays, for
+        several outputs, and for models of earlier versions.
 
     Examples
     --------

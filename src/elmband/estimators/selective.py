@@ -63,7 +63,8 @@ random_state, verbose
         What can be relied on, in words.
     confidence_ : Confidence
         The rule in use.
-    feature_relevance_, column_relevance_, relevant_directions_, training_histograms_
+    feature_relevance_, column_relevance_, relevant_directions_, training_histograms_, \
+target_name_
         As for `ELMRegressor`; the noise is that of classes as ±1.
 
     Examples

@@ -4,6 +4,7 @@ A model sees text as a mark for each word and dates as sines and cosines. Here m
 again, and angles are hours, weekdays and days of the year.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 # Words with a bin of their own, and one for all others.
 MOST_WORDS = 10
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MISSING = "missing"
 _UNSEEN = "not seen in training"
 _REST = "all others"
 
@@ -30,6 +32,16 @@ class Axis(ABC):
 
     name: str
     places: tuple[int, ...]
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether values may be missing, which are NaN then."""
+        return False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are numbers in the units of the column."""
+        return False
 
     @abstractmethod
     def values(self, X: Any) -> Floats:
@@ -42,7 +54,7 @@ class Axis(ABC):
 
     def label(self, low: float, high: float) -> str:
         """Write the values that a bin spans."""
-        return span(low, high)
+        return MISSING if math.isnan(low) else span(low, high)
 
     def groups(self, X: Any) -> np.ndarray[Any, Any]:
         """Return the value of every row as people know it."""
@@ -50,11 +62,48 @@ class Axis(ABC):
 
 
 class NumberAxis(Axis):
-    """Numbers as they are."""
+    """Numbers as they are; a second feature, where there is one, marks those that are missing."""
+
+    @property
+    def is_number(self) -> bool:
+        """They are."""
+        return True
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether there is such a mark."""
+        return len(self.places) > 1
 
     def values(self, X: Any) -> Floats:
-        """Return the feature."""
-        return np.asarray(X[:, self.places[0]], dtype=np.float64)
+        """Return the feature, NaN where it is missing."""
+        values = np.asarray(X[:, self.places[0]], dtype=np.float64)
+        if self.may_miss:
+            values = np.where(np.asarray(X[:, self.places[1]]) > 0.5, np.nan, values)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class DayAxis(NumberAxis):
+    """Days, from years with a fraction, which goes on within a day where there is a `clock`."""
+
+    clock: bool = False
+
+    def written(self, value: float) -> str:
+        """Write the date of a year with a fraction, which may have been rounded to float32."""
+        part = 3e-4 if self.clock else 0.5
+        year = math.floor(value)
+        days = (date(year + 1, 1, 1) - date(year, 1, 1)).days
+        day = date(year, 1, 1) + timedelta(days=min(int((value - year) * days + part), days - 1))
+        return f"{day.day} {day:%b} {day.year}"
+
+    def label(self, low: float, high: float) -> str:
+        """Write the days that a bin spans."""
+        first, last = self.written(low), self.written(high)
+        return first if first == last else f"{first} to {last}"
+
+    def groups(self, X: Any) -> np.ndarray[Any, Any]:
+        """Return all days as they are written."""
+        return np.asarray([self.written(value) for value in self.values(X)])
 
 
 class CycleAxis(Axis):
@@ -189,11 +238,12 @@ def _encoded(state: EncoderState) -> Iterator[Axis]:
         place += len(column.endings)
         gaps = column.gaps
         if isinstance(column, NumberColumn) and column.varies:
-            yield NumberAxis(column.name, (places[0],))
+            yield NumberAxis(column.name, (places[0], places[-1]) if gaps else (places[0],))
+            gaps = False
         elif isinstance(column, TimeColumn):
             yield from _of_dates(column, dict(zip(column.parts, places, strict=False)))
         elif isinstance(column, LevelsColumn) and column.levels:
-            words = (*column.levels, *("other",) * column.other, *("missing",) * gaps)
+            words = (*column.levels, *("other",) * column.other, *(MISSING,) * gaps)
             yield WordsAxis.of(column.name, places, words)
             gaps = False
         if gaps:
@@ -204,7 +254,7 @@ def _encoded(state: EncoderState) -> Iterator[Axis]:
 def _of_dates(column: TimeColumn, places: dict[str, int]) -> Iterator[Axis]:
     name = column.name
     if "year" in places:
-        yield NumberAxis(f"{name}: year", (places["year"],))
+        yield DayAxis(name, (places["year"],), clock="hour_sin" in places)
     cycles: dict[str, type[YearAxis | WeekAxis | ClockAxis]]
     cycles = {"season": YearAxis, "weekday": WeekAxis, "hour": ClockAxis}
     words = {"season": "day of the year", "weekday": "weekday", "hour": "time of day"}

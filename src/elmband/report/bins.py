@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,23 @@ from elmband.report.tallies import Cells, Floats, Ints
 
 MOST_BINS = 10
 _ROWS_PER_BIN = 25
+# A gap between values is at least this share of their range.
+_LEAST_GAP = 0.05
 # Along more features than this nobody looks.
 MOST_FEATURES = 20
 # Thresholds at every percent of the rows.
 _STEPS = 100
+Line = dict[str, Any]
 # Values that a threshold stems from may be computed a little differently next time.
 _SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureBins:
-    """Chosen axes, and for each the upper edges of all its bins but the last."""
+    """Chosen axes, and for each the upper edges of all its bins but the last.
+
+    Values that are missing come after all others, beyond edges that are infinite.
+    """
 
     axes: tuple[Axis, ...]
     edges: tuple[Floats, ...]
@@ -41,6 +48,10 @@ class FeatureBins:
     def owners(self) -> list[tuple[int, int]]:
         """The axis of every cell, and its place among the bins of that."""
         return [(axis, place) for axis, n in enumerate(self.counts) for place in range(n)]
+
+    def cut(self, sums: Floats) -> list[Floats]:
+        """Return what was summed in cells (cells, ...) feature by feature."""
+        return list(np.split(sums, np.cumsum(self.counts)[:-1]))
 
     def located(self, X: Any) -> tuple[Ints, Floats]:
         """Return cell and value of every row for every axis, each (n, number of axes)."""
@@ -61,7 +72,11 @@ def feature_bins(axes: Sequence[Axis], X: Any, interest: Floats) -> FeatureBins:
     """
     ready = [axis.prepared(axis.values(X)) for axis in axes]
     values = [axis.values(X) for axis in ready]
-    edges = [feature_edges(column) for column in values]
+    edges = [
+        # What is missing has a last bin of its own.
+        np.append(feature_edges(column), [np.inf] * axis.may_miss)
+        for axis, column in zip(ready, values, strict=True)
+    ]
     change = [
         explained(np.searchsorted(e, column, side="left"), interest)
         for e, column in zip(edges, values, strict=True)
@@ -72,14 +87,90 @@ def feature_bins(axes: Sequence[Axis], X: Any, interest: Floats) -> FeatureBins:
 
 
 def feature_edges(column: Floats) -> Floats:
-    """Return the upper edges of bins but the last; few distinct values have a bin each."""
+    """Return the upper edges of bins but the last; few distinct values have a bin each.
+
+    No bin reaches over a wide gap between values. Missing ones do not count.
+    """
+    column = column[~np.isnan(column)]
     distinct = np.unique(column)
     if len(distinct) <= MOST_BINS:
         return distinct[:-1]
     count = min(MOST_BINS, max(2, len(column) // _ROWS_PER_BIN))
     shares = np.arange(1, count) / count
     edges = np.unique(np.quantile(column, shares, method="inverted_cdf"))
-    return np.asarray(edges[edges < distinct[-1]])
+    edges = edges[edges < distinct[-1]]
+    return _cut_at_gaps(np.sort(column), edges.tolist())
+
+
+def _cut_at_gaps(column: Floats, edges: list[float]) -> Floats:
+    """Cut bins of sorted values in two where a gap within is wider than what lies on both sides.
+
+    A part of few rows joins the bin next to it; at either end of all values there is none.
+    """
+    least = (column[-1] - column[0]) * _LEAST_GAP
+    found = set(edges)
+    parts = np.split(column, np.searchsorted(column, edges, side="right"))
+    for k, part in enumerate(parts):
+        place = int(np.diff(part).argmax()) if len(part) > 1 else 0
+        if len(part) < 2 or part[place + 1] - part[place] <= max(
+            part[place] - part[0], part[-1] - part[place + 1], least
+        ):
+            continue
+        few = place + 1 < _ROWS_PER_BIN, len(part) - place - 1 < _ROWS_PER_BIN
+        if (few[0] and k == 0) or (few[1] and k == len(edges)) or all(few):
+            continue
+        found.add(float(part[place]))
+        found -= {edges[k - 1]} if few[0] else set()
+        found -= {edges[k]} if few[1] else set()
+    return np.array(sorted(found))
+
+
+def with_gaps(features: FeatureBins, lines: list[Line]) -> list[Line]:
+    """Put a line without rows between bins of numbers that are far apart."""
+    shown: list[Line] = []
+    for k, axis in enumerate(features.axes):
+        mine = [line for line in lines if line["feature"] == k]
+        known = [line for line in mine if not math.isnan(line["from"])]
+        gaps = spans_apart([(line["from"], line["to"]) for line in known]) if axis.is_number else []
+        empty: Line = dict.fromkeys(mine[0]) | {"feature": k, "label": "no rows", "n": 0}
+        shown += with_empty(mine, gaps, empty)
+    return shown
+
+
+def with_empty(lines: list[Line], gaps: Sequence[bool], empty: Line) -> list[Line]:
+    """Put an empty line before those of the lines, but for the first, that are behind a gap."""
+    shown = lines[:1]
+    behind = [*gaps, *[False] * len(lines)]
+    for gap, line in zip(behind, lines[1:], strict=False):
+        shown += [dict(empty), line] if gap else [line]
+    return shown
+
+
+def spans_apart(spans: Sequence[tuple[float, float]]) -> list[bool]:
+    """Tell before which spans of numbers, but for the first, there are some that no row has.
+
+    Spans are apart where they are further from each other than both are wide.
+    """
+    if all(low == high for low, high in spans):
+        return between([low for low, _ in spans])
+    least = _LEAST_GAP * (spans[-1][1] - spans[0][0])
+    return [
+        low - before[1] > max(high - low, before[1] - before[0], least)
+        for before, (low, high) in pairwise(spans)
+    ]
+
+
+def between(values: Any) -> list[bool]:
+    """Tell before which of rising values, but for the first, there are some that no row has.
+
+    Only where most of them are one step apart, as years and counts are.
+    """
+    steps = np.diff(np.asarray(values, dtype=np.float64))
+    if len(steps) < 2:
+        return [False] * len(steps)
+    usual, times = np.unique(np.round(steps, 9), return_counts=True)
+    common, regular = usual[times.argmax()], 2 * times.max() > len(steps)
+    return [bool(regular and step > 1.5 * common) for step in steps]
 
 
 def explained(cell: Any, values: Floats) -> float:

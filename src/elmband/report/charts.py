@@ -6,11 +6,14 @@ charts follow dark mode and print.
 
 from typing import Any
 
+from elmband.report.shares import limits
+
 Spec = dict[str, Any]
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _INK, _MUTED, _GRID = "var(--ink)", "var(--muted)", "var(--grid)"
 _FIRST, _SECOND, _SOFT = "var(--first)", "var(--second)", "var(--soft)"
+_BAD, _LINE = "var(--bad)", "var(--line)"
 # The height of a bar with the space around it.
 _STEP: Spec = {"step": 28}
 _DASHED: Spec = {"strokeWidth": 1.5, "strokeDash": [4, 4]}
@@ -59,7 +62,6 @@ def interval_charts(
     held = "share of intervals that held"
     return {
         "levels": _diagonal("promise.levels", ("level", "held"), ("promised", held)),
-        "groups": _dots("groups.rows", "held", level, held),
         "widths": _along(_widths(unit)),
         "held": _along(_dots("bins", "held", level, held)),
         "people": _people("mean error", unit, ",.3~r", start, error),
@@ -75,7 +77,6 @@ def class_charts(share: float, start: int, *, abstains: bool) -> dict[str, Spec]
         "probability": _diagonal(
             "probability.bins", ("said", "true"), ("probability said", "share that came true")
         ),
-        "groups": _dots("groups.rows", "right", share, right),
         "right": _along(_dots("bins", "right", share, right)),
         "people": _people("wrong answers", "", ".2~%", start, 1 - share),
         "depends": _depends(noise=False),
@@ -83,6 +84,14 @@ def class_charts(share: float, start: int, *, abstains: bool) -> dict[str, Spec]
     if abstains:
         charts["answered"] = _along(_answered())
     return charts
+
+
+def group_charts(content: Spec, field: str, title: str, level: float) -> dict[str, Spec]:
+    """Return a chart for every grouping."""
+    return {
+        f"groups-{k}": _dots(f"groups.{k}.rows", field, level, title)
+        for k in range(len(content["groups"]))
+    }
 
 
 def _spec(rows: str, height: Any, **rest: Any) -> Spec:
@@ -111,8 +120,15 @@ def _share(field: str, title: str, **scale: Any) -> Spec:
 
 def _places() -> Spec:
     """Return labels one below the other, in the order of the data."""
-    axis = {"labelLimit": 150, "labelColor": _INK, "title": None}
-    return {"field": "label", "type": "nominal", "sort": None, "axis": axis}
+    # The page has broken labels into lines, of which none is cut.
+    axis = {
+        "labelLimit": 0,
+        "labelColor": _INK,
+        "title": None,
+        "labelExpr": "split(datum.value, '\\n')",
+        "labelBaseline": "middle",
+    }
+    return {"field": "place", "type": "nominal", "sort": None, "axis": axis}
 
 
 def _tips(*fields: tuple[str, str, str | None]) -> list[Spec]:
@@ -147,25 +163,40 @@ def _diagonal(rows: str, fields: tuple[str, str], titles: tuple[str, str]) -> Sp
 
 
 def _dots(rows: str, field: str, level: float, title: str) -> Spec:
-    """Draw shares with their uncertainty, one below the other, beside a line at `level`."""
+    """Draw shares with their margins, one below the other, beside a line at `level`.
+
+    A band around it is what is tolerated: shares whose whole margin lies left of it are red.
+    """
     x, low, promised = (_share(name, title, zero=False) for name in (field, "low", "level"))
+    band = limits(level)
+    judged = {"condition": {"test": "datum.verdict === 'broken'", "value": _BAD}, "value": _FIRST}
     tips = _tips(("label", "where", None), (field, title, ".1%"), *_RANGE)
     layers = [
+        {
+            "data": {"values": [band]},
+            "mark": {"type": "rect", "color": _LINE, "opacity": 0.7},
+            "encoding": {"x": low, "x2": {"field": "high"}},
+        },
         {
             "data": {"values": [{"level": level}]},
             "mark": {"type": "rule", "color": _SECOND, **_DASHED},
             "encoding": {"x": promised},
         },
         {
-            "mark": {"type": "rule", "color": _FIRST, "strokeWidth": 2},
-            "encoding": {"y": _places(), "x": low, "x2": {"field": "high"}},
+            "mark": {"type": "rule", "strokeWidth": 2},
+            "encoding": {"y": _places(), "x": low, "x2": {"field": "high"}, "color": judged},
         },
         {
-            "mark": {**_DOT, "color": _FIRST},
-            "encoding": {"y": _places(), "x": x, "tooltip": tips},
+            "mark": _DOT,
+            "encoding": {"y": _places(), "x": x, "color": judged, "tooltip": tips},
         },
     ]
-    return _spec(rows, _STEP, layer=layers)
+    return _spec(rows, _STEP, layer=[_ghost(), *layers])
+
+
+def _ghost() -> Spec:
+    """Keep a place for every row, also for those that have nothing to be drawn."""
+    return {"mark": {"type": "point", "opacity": 0}, "encoding": {"y": _places()}}
 
 
 def _widths(unit: str) -> Spec:
@@ -195,7 +226,7 @@ def _widths(unit: str) -> Spec:
         }
         for field, name, mark in (("width", width, _BAR), ("error", error, _DOT))
     ]
-    return _spec("bins", _STEP, layer=layers)
+    return _spec("bins", _STEP, layer=[_ghost(), *layers])
 
 
 def _answered() -> Spec:
@@ -208,7 +239,8 @@ def _answered() -> Spec:
         ("n", "rows", ","),
     )
     encoding = {"y": _places(), "x": _share("answered", title, domain=[0, 1]), "tooltip": tips}
-    return _spec("bins", _STEP, mark={**_BAR, "color": _SOFT}, encoding=encoding)
+    bars = {"mark": {**_BAR, "color": _SOFT}, "encoding": encoding}
+    return _spec("bins", _STEP, layer=[_ghost(), bars])
 
 
 def _parts() -> Spec:
@@ -229,7 +261,8 @@ def _parts() -> Spec:
             ("label", "where", None), ("what", "part", None), ("share", "share", ".1%")
         ),
     }
-    return _along(_spec("bins", _STEP, mark=_BAR, encoding=encoding), fold, words)
+    bars = {"mark": _BAR, "encoding": encoding}
+    return _along(_spec("bins", _STEP, layer=[_ghost(), bars]), fold, words)
 
 
 def _depends(*, noise: bool) -> Spec:

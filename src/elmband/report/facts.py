@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from elmband import __version__
-from elmband.report.axes import Axis, NumberAxis, WordsAxis
+from elmband.report.axes import Axis, DayAxis, NumberAxis, WordsAxis
 from elmband.report.given import encoder_state
 from elmband.report.look import Look
 from elmband.report.rows import LabelledRows
@@ -34,6 +34,8 @@ def _range(axis: Axis, look: Look) -> dict[str, Any] | None:
     mean = np.asarray(look.features.mean)[places]
     if isinstance(axis, NumberAxis):
         low, high = (float(a[places[0]]) for a in (look.ranges.low, look.ranges.high))
+        if isinstance(axis, DayAxis):
+            return {"name": axis.name, "days": axis.label(low, high)}
         return {"name": axis.name, "low": low, "mean": float(mean[0]), "high": high}
     if isinstance(axis, WordsAxis) and len(places) > 1:
         most = int(mean.argmax())

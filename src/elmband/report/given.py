@@ -1,5 +1,6 @@
 """What a user hands over, checked: a model of a kind that can be reported on, and its rows."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +14,13 @@ from elmband.estimators import ELMClassifier, ELMIntervalRegressor
 from elmband.estimators._scans import check_targets
 from elmband.estimators._tables import input_names
 from elmband.estimators._validate import held_out_rows
+from elmband.moments import Chunk
 from elmband.report.axes import axes_of
 from elmband.report.groups import Labels, find_groups
-from elmband.report.rows import LabelledRows
+from elmband.report.rows import Block, LabelledRows
+from elmband.row_prints import SeenRows
 from elmband.stream import Scan
+from elmband.transform import TargetError
 
 
 def check_model(model: Any) -> None:
@@ -38,10 +42,10 @@ def check_model(model: Any) -> None:
         )
 
 
-def labelled_rows(model: Any, data: Any, group: Any) -> LabelledRows:
-    """Return the rows of a scan or of a pair (X, y), with their groups."""
+def labelled_rows(model: Any, data: Any, by: Sequence[Any]) -> LabelledRows:
+    """Return the rows of a scan or of a pair (X, y), with what they are split by."""
     if isinstance(data, Scan):
-        return _of_scan(model, data, group)
+        return _of_scan(model, data, by)
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise ValueError(
             f"data is of type {type(data).__name__}; give scan(..., target=) or a pair (X, y)."
@@ -51,11 +55,11 @@ def labelled_rows(model: Any, data: Any, group: Any) -> LabelledRows:
     y = _targets(model, X, data[1])
     known = _names(model, names, int(X.shape[1]))
     axes = axes_of(known, encoder_state(model))
-    groups = find_groups(group, known, axes, len(y))
+    groups = tuple(find_groups(one, known, axes, len(y), data[0]) for one in by)
     return LabelledRows((X, y), _same, axes, _called(target), groups)
 
 
-def _of_scan(model: Any, data: Scan, group: Any) -> LabelledRows:
+def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
     data = model._new_rows(data, "write_report")  # noqa: SLF001
     check_targets(model, data, 1)
     if data.has_weights:
@@ -65,7 +69,7 @@ def _of_scan(model: Any, data: Scan, group: Any) -> LabelledRows:
     names = _names(model, data.feature_names, data.n_features)
     target = None if data.target_names is None else data.target_names[0]
     axes = axes_of(names, encoder_state(model))
-    groups = find_groups(group, names, axes, None)
+    groups = tuple(find_groups(one, names, axes, None, data) for one in by)
     decode = partial(_places, model) if isinstance(model, ELMClassifier) else _same
     return LabelledRows(data, decode, axes, _called(target), groups)
 
@@ -101,6 +105,33 @@ def _targets(model: Any, X: Any, y: Any) -> Labels:
     if len(labels) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}; they must be as many.")
     return np.asarray(model._classes.positions(labels))  # noqa: SLF001
+
+
+def seen_in_training(model: Any, block: Block) -> SeenRows | None:
+    """Count the rows of a block that training saw; None where the model does not know its rows."""
+    Y: Any
+    if isinstance(model, ELMClassifier):
+        classes = model._classes  # noqa: SLF001
+        Y = classes.codes(classes.labels[block.y]).reshape(block.n, -1)
+    else:
+        Y = _transformed(model, block.y[:, None])
+        if Y is None:
+            return None
+    found: SeenRows | None = model._seen_in_training(Chunk(block.X, Y, None))  # noqa: SLF001
+    return found
+
+
+def _transformed(model: Any, Y: Array) -> Array | None:
+    """Return targets on the scale that they were learned on; None where some have no place there.
+
+    A transform that the model chose itself takes all: others than those of training at its end.
+    """
+    may_miss = getattr(model, "_in_domain", None)
+    try:
+        with np.errstate(all="ignore"):
+            return model.target_transform_.forward(Y if may_miss is None else may_miss(Y))
+    except TargetError:
+        return None
 
 
 def _same(y: Labels) -> Labels:

@@ -1,8 +1,9 @@
-"""Which group every row belongs to: by features, by labels at hand, or by another scan."""
+"""Which group every row belongs to: by any column, by labels at hand, or by another scan."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import tee
 from operator import index
 from typing import Any, Protocol, TypeAlias
 
@@ -10,12 +11,16 @@ import numpy as np
 
 from elmband import engine
 from elmband._arrays import Array, to_numpy
+from elmband.encode import TableEncoder
+from elmband.encode.raw import Numbers, Raw, RawRows, Times, Words, at
+from elmband.encode.read import read_column
 from elmband.report.axes import Axis
+from elmband.report.group_levels import NO_TEXT, as_kind
 from elmband.stream import Scan
 
 Labels: TypeAlias = np.ndarray[Any, Any]
 Pair: TypeAlias = tuple[Array, Labels]
-Triple: TypeAlias = tuple[Array, Labels, Labels | None]
+Triple: TypeAlias = tuple[Array, Labels, Labels]
 
 
 class Groups(Protocol):
@@ -41,7 +46,7 @@ class ByFeature:
     def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
         """Take a column of every block."""
         for X, y in pairs:
-            yield X, y, to_numpy(X[:, self.place])
+            yield X, y, to_numpy(X[:, self.place]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,15 +106,64 @@ class ByScan:
                     f"{self.scan!r}, the groups, has not as many rows as the data; scan the same "
                     "files for both."
                 )
-            yield X, y, labels
+            yield X, y, labels.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ByColumn:
+    """A column of the same table, whether a feature or not, as it stands there."""
+
+    name: str
+    scan: Scan
+
+    def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
+        """Read the column beside the rows, those that have a target."""
+        parts, kept = self._parts(), np.empty(0)
+        for X, y in pairs:
+            while len(kept) < len(y):
+                more = next(parts)
+                kept = np.concatenate([kept, as_kind(more, kept.dtype.kind)]) if len(kept) else more
+            yield X, y, kept[: len(y)]
+            kept = kept[len(y) :]
+
+    def _parts(self) -> Iterator[Labels]:
+        for part in self.scan.raw_rows():
+            yield _kept_labels(part, self.name)
+
+
+def _kept_labels(part: RawRows, name: str) -> Labels:
+    (column,) = part.columns.values()
+    with at(part.where, name):
+        labels = labels_of_raw(read_column(column))
+    return labels if part.s is None else labels[part.s > 0]
+
+
+def labels_of_raw(raw: Raw) -> Labels:
+    """Return text, numbers or dates, where missing ones are `NO_TEXT`, NaN or NaT."""
+    if isinstance(raw, Words):
+        return np.array([*raw.levels, NO_TEXT])[raw.codes]
+    if isinstance(raw, Numbers | Times):
+        return np.asarray(raw.values)
+    return np.full(raw.n, np.nan)
+
+
+def all_along(
+    groups: Sequence[Groups], pairs: Iterator[Pair]
+) -> Iterator[tuple[Array, Labels, tuple[Labels, ...]]]:
+    """Yield blocks X, y with their labels in every one of several groupings."""
+    if not groups:
+        yield from ((X, y, ()) for X, y in pairs)
+        return
+    beside = [one.along(same) for one, same in zip(groups, tee(pairs, len(groups)), strict=True)]
+    for triples in zip(*beside, strict=True):
+        X, y, _ = triples[0]
+        yield X, y, tuple(labels for *_, labels in triples)
 
 
 def find_groups(
-    group: Any, names: Sequence[str], axes: Sequence[Axis], n_rows: int | None
-) -> Groups | None:
-    """Return the groups that a user means, among features and axes or besides."""
-    if group is None:
-        return None
+    group: Any, names: Sequence[str], axes: Sequence[Axis], n_rows: int | None, source: Any = None
+) -> Groups:
+    """Return the groups that a user means, among the columns of the `source` or besides."""
     if isinstance(group, Scan):
         if group.n_features != 1 or group.has_weights:
             raise ValueError(
@@ -118,7 +172,7 @@ def find_groups(
             )
         return ByScan((group.feature_names or ("group",))[0], group)
     if isinstance(group, str):
-        return _by_name(group, names, axes)
+        return _of_table(group, source) or _by_name(group, names, axes)
     if np.ndim(group) == 0:
         place = index(group)
         if not -len(names) <= place < len(names):
@@ -130,7 +184,36 @@ def find_groups(
             f"group has shape {labels.shape}, expected one label for each of the rows; or name a "
             "feature."
         )
-    return ByLabels(str(getattr(group, "name", None) or "group"), labels)
+    return ByLabels(str(getattr(group, "name", None) or "group"), _of_one_type(labels))
+
+
+def _of_table(name: str, source: Any) -> Groups | None:
+    """Return a column of a scanned table by its name, None where there is none."""
+    if not isinstance(source, Scan):
+        return None
+    scan = source.with_features([name], TableEncoder())
+    try:
+        # Looking at the first rows tells whether there is such a column.
+        next(scan.raw_rows())
+    except (ValueError, TypeError):
+        return None
+    return ByColumn(name, scan)
+
+
+def _of_one_type(labels: Labels) -> Labels:
+    """Return labels given as objects as text, numbers or dates."""
+    if labels.dtype.kind == "O":
+        missing = np.array([label is None or label != label for label in labels])  # noqa: PLR0124
+        some = labels[~missing]
+        if len({type(label) for label in some}) > 1:
+            raise ValueError("group mixes types; convert its labels to text.")
+        if len(some) and isinstance(some[0], str):
+            labels = np.where(missing, NO_TEXT, labels).astype(str)
+        else:
+            labels = np.asarray([np.nan if m else v for m, v in zip(missing, labels, strict=True)])
+    if labels.dtype.kind not in "fiubUM":
+        raise ValueError(f"group is of type {labels.dtype}; give text, numbers or dates.")
+    return labels
 
 
 def _by_name(name: str, names: Sequence[str], axes: Sequence[Axis]) -> Groups:
@@ -141,4 +224,4 @@ def _by_name(name: str, names: Sequence[str], axes: Sequence[Axis]) -> Groups:
         return ByFeature(name, list(names).index(name))
     close = get_close_matches(name, [*names, *(axis.name for axis in axes)], 1)
     hint = f"did you mean {close[0]!r}?" if close else "give labels of all rows instead."
-    raise ValueError(f"There is no feature {name!r} to group by; {hint}")
+    raise ValueError(f"There is no column {name!r} to group by; {hint}")

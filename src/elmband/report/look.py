@@ -3,15 +3,17 @@
 Edges of bins come from the sample. All that is counted between these edges is counted on all rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.moments import Moments
+from elmband.report.given import seen_in_training
 from elmband.report.rows import Block
 from elmband.report.tallies import Span
+from elmband.row_prints import SeenRows
 from elmband.scaling import ColumnMoments, column_moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -47,33 +49,47 @@ class Drawn(Moments):
 
 @dataclass(frozen=True, eq=False)
 class Look(Moments):
-    """Sums and ranges of features and target, and a sample."""
+    """Sums and ranges of features and target, samples of rows and of groups, rows seen before."""
 
     features: ColumnMoments
     ranges: Span
     target: ColumnMoments
     target_range: Span
     drawn: Drawn
+    groups: tuple[Drawn, ...]
+    seen: SeenRows | None
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return round(self.features.n)
 
+    def __add__(self, other: Self) -> Self:
+        parts = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        groups, seen = parts.pop("groups"), parts.pop("seen")
+        return type(self)(
+            **{name: one + more for name, (one, more) in parts.items()},
+            groups=tuple(one + more for one, more in zip(*groups, strict=True)),
+            seen=None if None in seen else seen[0] + seen[1],
+        )
 
-def look(block: Block) -> Look:
+
+def look(model: Any, block: Block) -> Look:
     """Look at a block."""
     # In one order of memory, so that sums over frames and files agree to the last digit.
     X = np.ascontiguousarray(to_numpy(double(block.X)))
     y = block.y[:, None].astype(np.float64)
     size = sample_size(X.shape[1])
-    drawn = Drawn(size, row_keys(block.numbers), block.X, block.y).cut()
+    keys = row_keys(block.numbers)
+    nothing = np.empty((block.n, 0))
     return Look(
         column_moments(X, None),
         Span(X.min(axis=0), X.max(axis=0)),
         column_moments(y, None),
         Span(y.min(axis=0), y.max(axis=0)),
-        drawn,
+        Drawn(size, keys, block.X, block.y).cut(),
+        tuple(Drawn(MOST_ROWS, keys, nothing, labels).cut() for labels in block.groups),
+        seen_in_training(model, block),
     )
 
 

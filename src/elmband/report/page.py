@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from elmband.report import wording
-from elmband.report.charts import class_charts, interval_charts
+from elmband.report.charts import class_charts, group_charts, interval_charts
 
 _FOLDER = "page"
 
@@ -48,7 +48,7 @@ def page(content: dict[str, Any]) -> str:
 
 
 def charts(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the charts of a page; those of groups and of relevance only where there are some.
+    """Return the charts of a page, one for each grouping; that of relevance where it is known.
 
     They are compiled here, so that the page need not know how.
     """
@@ -58,7 +58,7 @@ def charts(content: dict[str, Any]) -> dict[str, Any]:
     return {
         name: vegalite_to_vega(spec)
         for name, spec in made.items()
-        if name not in {"groups", "depends"} or content[name]
+        if name != "depends" or content[name]
     }
 
 
@@ -67,12 +67,14 @@ def _interval_charts(content: dict[str, Any]) -> dict[str, Any]:
     at = 0 if people["start"] is None else people["start"]["at"]
     unit = content["unit"] or content["target"]
     noise = content["depends"] is not None and content["depends"]["noise"]
-    return interval_charts(content["level"], unit, at, people["error"], noise=noise)
+    charts = interval_charts(content["level"], unit, at, people["error"], noise=noise)
+    return charts | group_charts(content, "held", "share of intervals that held", content["level"])
 
 
 def _class_charts(content: dict[str, Any]) -> dict[str, Any]:
     at, right = content["people"]["start"]["at"], content["right"]["share"]
-    return class_charts(right, at, abstains=content["promise"] is not None)
+    charts = class_charts(right, at, abstains=content["promise"] is not None)
+    return charts | group_charts(content, "right", "share of labels that are right", right)
 
 
 def finite(value: Any) -> Any:

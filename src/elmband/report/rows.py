@@ -10,17 +10,17 @@ from elmband import engine
 from elmband._arrays import Array, to_numpy
 from elmband.progress import Bar
 from elmband.report.axes import Axis
-from elmband.report.groups import Groups, Labels, Pair, Triple
+from elmband.report.groups import Groups, Labels, Pair, all_along
 from elmband.stream import Scan
 
 
 class Block(NamedTuple):
-    """Some rows: inputs X (n, d), targets y (n,), the number of the first one, groups or None."""
+    """Some rows: inputs X (n, d), targets y (n,), the number of the first one, and their groups."""
 
     X: Array
     y: Labels
     first: int
-    group: Labels | None
+    groups: tuple[Labels, ...] = ()
 
     @property
     def n(self) -> int:
@@ -47,20 +47,25 @@ class LabelledRows:
         What can be looked along.
     target : str
         Name of the target.
-    groups : Groups or None
-        The group of every row.
+    groups : tuple of Groups
+        What rows are split by, each in its own way.
     """
 
     source: Any
     decode: Callable[[Labels], Labels]
     axes: tuple[Axis, ...]
     target: str
-    groups: Groups | None
+    groups: tuple[Groups, ...] = ()
 
     @property
     def n_rows(self) -> int | None:
         """Number of rows; None where no pass has counted them yet."""
         return self.source.n_rows if isinstance(self.source, Scan) else len(self.source[1])
+
+    @property
+    def names_of_groups(self) -> list[str]:
+        """What each grouping is called."""
+        return [one.name for one in self.groups]
 
     @property
     def nbytes(self) -> int | None:
@@ -74,14 +79,9 @@ class LabelledRows:
 
     def __iter__(self) -> Iterator[Block]:
         first = 0
-        for X, y, group in self._triples():
-            yield Block(X, y, first, group)
+        for X, y, labels in all_along(self.groups, self._pairs()):
+            yield Block(X, y, first, labels)
             first += len(y)
-
-    def _triples(self) -> Iterator[Triple]:
-        if self.groups is not None:
-            return self.groups.along(self._pairs())
-        return ((X, y, None) for X, y in self._pairs())
 
     def _pairs(self) -> Iterator[Pair]:
         if isinstance(self.source, Scan):

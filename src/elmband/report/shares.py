@@ -7,12 +7,12 @@ from scipy.special import ndtri
 
 # Of measurements like these, so many hold the truth.
 CERTAINTY = 0.95
-# Where many shares are looked at, the lowest is often low by chance: so many of a thousand hold.
-_STRICT = 0.999
 # Nobody minds a difference of one row in a hundred.
 TOLERANCE = 0.01
+# A share whose margins are further apart than this was measured on too few rows to be judged.
+_WIDEST = 0.15
 
-Verdict = Literal["kept", "cautious", "broken", "unclear"]
+Verdict = Literal["kept", "near", "cautious", "broken", "unclear"]
 
 
 class Share(NamedTuple):
@@ -28,11 +28,15 @@ class Share(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, part: float, n: float, certainty: float = CERTAINTY) -> Self:
-        """Divide, with NaN where there are no rows."""
+    def of(cls, part: float, n: float, certainty: float = CERTAINTY, *, looks: int = 1) -> Self:
+        """Divide, with NaN where there are no rows.
+
+        Of several shares that are looked at, all ranges hold the truth together with this
+        certainty: each may miss it `looks` times less often (Bonferroni).
+        """
         if n <= 0:
             return cls(math.nan, math.nan, math.nan)
-        p, z = part / n, float(ndtri((1 + certainty) / 2))
+        p, z = part / n, float(-ndtri((1 - certainty) / (2 * max(looks, 1))))
         centre = p + z**2 / (2 * n)
         half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
         whole = 1 + z**2 / n
@@ -42,21 +46,30 @@ class Share(NamedTuple):
     def verdict(self, level: float) -> Verdict:
         """Judge a promise that this share holds, give or take one row in a hundred.
 
-        It is unclear where fewer rows held, but so few were looked at that chance may explain it.
+        It is broken, or more than kept, where the whole range lies below or above. Else a range of
+        more than 15 rows in a hundred tells nothing; within a smaller one, a share that is lower
+        than promised is near.
         """
         if self.high < level - TOLERANCE:
             return "broken"
-        if self.share < level - TOLERANCE:
+        if self.low > level + TOLERANCE:
+            return "cautious"
+        if self.high - self.low > _WIDEST:
             return "unclear"
-        return "cautious" if self.low > level + TOLERANCE else "kept"
-
-    @classmethod
-    def falls_short(cls, part: float, n: float, level: float) -> bool:
-        """Tell whether one share among many is lower than promised, beyond what chance explains."""
-        return cls.of(part, n, _STRICT).verdict(level) == "broken"
+        return "near" if self.share < level - TOLERANCE else "kept"
 
     def below(self, limit: float) -> Verdict:
         """Judge a promise that at most this share is wrong."""
         if self.low > limit:
             return "broken"
         return "unclear" if self.share > limit else "kept"
+
+
+def group_verdict(measured: Share, n: float, level: float) -> Verdict | None:
+    """Judge one group of several; a single row gets no verdict."""
+    return measured.verdict(level) if n > 1 else None
+
+
+def limits(level: float) -> dict[str, float]:
+    """Return the ends of what counts as met: a row in a hundred more or less."""
+    return {"low": max(level - TOLERANCE, 0.0), "high": min(level + TOLERANCE, 1.0)}

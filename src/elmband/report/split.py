@@ -1,8 +1,12 @@
-"""Groups of rows as lines of a table, those with most rows first."""
+"""Groups of rows as lines of a table: numbers and dates in their order, others by their rows."""
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from elmband.report.bins import spans_apart, with_empty
+from elmband.report.group_levels import Cut, gaps_before, is_missing
 from elmband.report.tallies import ByLabel
 
 # Groups with a line of their own.
@@ -11,38 +15,47 @@ MOST_GROUPS = 20
 Line = dict[str, Any]
 
 
-def split_lines(
-    found: ByLabel, line: Callable[[Any], Line], name: str
-) -> tuple[list[Line], dict[str, Any]]:
-    """Return the lines of all groups, and what the page shows of them.
+def split_lines(found: ByLabel, line: Callable[[Any], Line], name: str, cut: Cut) -> dict[str, Any]:
+    """Return what the page shows of groups.
 
     `line` turns the sums of a group, of which the first is its number of rows, into what is told
-    of it; the lowest group is the one with the least `high`. Groups with few rows are taken
-    together.
+    of it; the lowest group is the one with the least `high` among those with a verdict. Groups
+    with few rows are taken together. What is missing comes last.
     """
-    order = sorted(range(len(found.labels)), key=lambda j: (-found.sums[j, 0], j))
-    lines = [{"label": label_of(found.labels[j]), **line(found.sums[j])} for j in order]
-    rest = order[MOST_GROUPS:]
+    order = sorted(range(len(found.labels)), key=lambda j: _place(found, cut, j))
+    lines = [_named(found, cut, j) | line(found.sums[j]) for j in order]
+    rest = [] if cut.ordered else order[MOST_GROUPS:]
     others = {"label": "all others", **line(found.sums[rest].sum(axis=0))} if rest else None
-    return lines, {
+    judged = [line for line in lines if line["verdict"] is not None]
+    return {
         "name": name,
         "count": len(lines),
-        "rows": lines[:MOST_GROUPS],
+        "rows": _with_gaps(lines, found, cut) if cut.ordered else lines[:MOST_GROUPS],
         "others": others,
         "n_others": len(rest),
-        "lowest": min(lines, key=lambda line: (line["high"], line["label"])),
+        "lowest": min(judged, key=lambda line: (line["high"], line["label"]), default=None),
+        "n_below": sum(line["verdict"] == "broken" for line in judged),
+        "n_unclear": sum(line["verdict"] == "unclear" for line in judged),
+        "n_single": len(lines) - len(judged),
     }
 
 
-def label_of(label: Any) -> str:
-    """Write a label; whole numbers are often stored as floats.
+def _place(found: ByLabel, cut: Cut, j: int) -> tuple[bool, float, int]:
+    missing = is_missing(found.labels[j])
+    return (missing, j if cut.ordered else -found.sums[j, 0], j)
 
-    Examples
-    --------
-    >>> label_of(3.0), label_of(0.25), label_of("north")
-    ('3', '0.25', 'north')
-    """
-    value = label.item() if hasattr(label, "item") else label
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+
+def _named(found: ByLabel, cut: Cut, j: int) -> Line:
+    return {"label": cut.name(found.labels[j], float(found.low[j]), float(found.high[j]))}
+
+
+def _with_gaps(lines: list[Line], found: ByLabel, cut: Cut) -> list[Line]:
+    """Put a line without rows where values are left out that others are evenly spread about."""
+    known = np.array([not is_missing(code) for code in found.labels])
+    codes, gaps = found.labels[known], []
+    if cut.edges is not None:
+        spans = zip(found.low[known].tolist(), found.high[known].tolist(), strict=True)
+        gaps = spans_apart(list(spans))
+    elif codes.dtype.kind in "fiuM":
+        gaps = gaps_before(codes, cut.unit)
+    return with_empty(lines, gaps, dict.fromkeys(lines[0]) | {"label": "no rows", "n": 0})

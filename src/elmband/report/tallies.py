@@ -43,12 +43,15 @@ class Span(Moments):
     def of(cls, cell: Ints, values: Floats, count: int) -> Self:
         """Look for them in cells (n,) or (n, f), with values of the same shape."""
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(low, cell.ravel(), values.ravel())
-        np.maximum.at(high, cell.ravel(), values.ravel())
+        # What is missing is NaN, and so are the ends of its cell.
+        with np.errstate(invalid="ignore"):
+            np.minimum.at(low, cell.ravel(), values.ravel())
+            np.maximum.at(high, cell.ravel(), values.ravel())
         return cls(low, high)
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        with np.errstate(invalid="ignore"):
+            return type(self)(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,28 +85,43 @@ class Extremes(Moments):
 
 @dataclass(frozen=True, eq=False)
 class ByLabel(Moments):
-    """Sums of several values over the rows of each label; labels are sorted."""
+    """Sums of several values over the rows of each label; labels are sorted, missing ones last.
+
+    `low` and `high` are the least and the largest of numbers that rows of a label stand for.
+    """
 
     labels: Labels
     sums: Floats
+    low: Floats
+    high: Floats
 
     @classmethod
-    def of(cls, labels: Labels, values: Floats) -> Self:
-        """Sum values (n, k) of rows with these labels."""
-        try:
-            known, owner = np.unique(labels, return_inverse=True)
-            missing = bool(np.not_equal(known, known).any())
-        except TypeError:
-            missing = True
-        if missing:
-            raise ValueError("group holds missing labels or mixes types; fill or convert them.")
-        if len(known) > _MOST_GROUPS:
-            raise ValueError(
-                f"group has more than {_MOST_GROUPS:,} labels, so that a page could not show "
-                "them; choose a column with fewer."
-            )
-        return cls(known, Cells.of(owner.reshape(-1), values, len(known)).sums)
+    def of(cls, labels: Labels, values: Floats, numbers: Floats | None = None) -> Self:
+        """Sum values (n, k) of rows with these labels, which may be NaN or NaT."""
+        known, owner = _unique(labels)
+        owner = owner.reshape(-1)
+        numbers = np.full(len(labels), np.nan) if numbers is None else numbers
+        ends = Span.of(owner, numbers, len(known))
+        sums = Cells.of(owner, values, len(known)).sums
+        return cls(known, sums, ends.low, ends.high)
 
     def __add__(self, other: Self) -> Self:
-        labels = np.concatenate([self.labels, other.labels])
-        return self.of(labels, np.concatenate([self.sums, other.sums]))
+        known, owner = _unique(np.concatenate([self.labels, other.labels]))
+        owner = owner.reshape(-1)
+        sums = Cells.of(owner, np.concatenate([self.sums, other.sums]), len(known)).sums
+        low = Span.of(owner, np.concatenate([self.low, other.low]), len(known)).low
+        high = Span.of(owner, np.concatenate([self.high, other.high]), len(known)).high
+        return type(self)(known, sums, low, high)
+
+
+def _unique(labels: Labels) -> tuple[Labels, Ints]:
+    try:
+        known, owner = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError("group mixes types; convert its labels to text.") from error
+    if len(known) > _MOST_GROUPS:
+        raise ValueError(
+            f"group has more than {_MOST_GROUPS:,} labels, so that a page could not show "
+            "them; choose a column with fewer."
+        )
+    return known, owner

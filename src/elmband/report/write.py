@@ -1,6 +1,7 @@
 """The report, from a model and labelled rows to a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from elmband.report.intervals.report import checked_level, interval_report
 from elmband.report.look import Look, look
 from elmband.report.page import page, require_extra
 from elmband.report.rows import LabelledRows, total
-from elmband.report.shares import CERTAINTY
+from elmband.report.shares import CERTAINTY, TOLERANCE
+from elmband.report.training_overlap import training_overlap
 from elmband.stream import Scan
 
 
@@ -26,6 +28,7 @@ def write_report(
     confidence_level: float = 0.9,
     title: str | None = None,
     group: Any = None,
+    by: Sequence[Any] = (),
     unit: str | None = None,
 ) -> Path:
     """Write one HTML page on how far a model can be trusted, for people who decide.
@@ -42,6 +45,7 @@ def write_report(
         A fitted or loaded model of one target.
     data : Scan or pair (X, y)
         Labelled rows that training did not see: ``scan(..., target=)``, arrays or data frames.
+        The page says so where the model has seen them, as far as its fingerprints tell.
     path : str or Path
         The file to write, ending in ``.html``.
     confidence_level : float, default=0.9
@@ -49,8 +53,11 @@ def write_report(
     title : str, default=None
         Heading of the page.
     group : str, int, array or Scan, default=None
-        What to split rows by: a feature by name or place, a column of text that was encoded, one
-        label for each row, or a scan of a single column of the same rows.
+        What to split rows by: a column of the table by its name, whether a feature or not, a
+        feature by its place, one label for each row, or a scan of a single column of the same
+        rows. Numbers and dates are cut into ranges, missing values are a group of their own.
+    by : sequence of these, default=()
+        More of the same, each with a chart of its own.
     unit : str, default=None
         Unit of the target, such as "minutes".
 
@@ -74,9 +81,20 @@ def write_report(
     """
     path = Path(path)
     written_report(
-        model, data, path, confidence_level=confidence_level, title=title, group=group, unit=unit
+        model,
+        data,
+        path,
+        confidence_level=confidence_level,
+        title=title,
+        by=[*([] if group is None else [group]), *_listed(by)],
+        unit=unit,
     )
     return path
+
+
+def _listed(by: Any) -> list[Any]:
+    """Return columns to split by; a single name is one of them."""
+    return [by] if isinstance(by, str) else list(by)
 
 
 def written_report(
@@ -86,7 +104,7 @@ def written_report(
     *,
     confidence_level: float,
     title: str | None,
-    group: Any,
+    by: Sequence[Any],
     unit: str | None,
 ) -> dict[str, Any]:
     """Write the page, and return everything that it shows."""
@@ -100,7 +118,7 @@ def written_report(
         raise ValueError(
             f"{path} is what the scan reads, or would be; name another place for the page."
         )
-    rows = labelled_rows(model, data, group)
+    rows = labelled_rows(model, data, by)
     content = report_data(model, rows, level, title=title, unit=unit)
     text = page(content)
     with appearing_whole(path) as temporary, naming(path):
@@ -114,7 +132,7 @@ def report_data(
     """Return everything that the page shows."""
     suffix = f" {unit}" if unit else ""
     with shown("auto", rows.nbytes) as bar:
-        first: Look = total(rows, look, bar, "ranges")
+        first: Look = total(rows, partial(look, model), bar, "ranges")
         kind, sections = _sections(model, level, suffix)
         content = sections(rows, first, bar)
     return {
@@ -124,6 +142,8 @@ def report_data(
         "unit": unit,
         "rows": first.n,
         "certainty": CERTAINTY,
+        "tolerance": TOLERANCE,
+        "training": training_overlap(first.seen),
         **content,
         "data": data_facts(rows, first),
         "facts": model_facts(model),

@@ -10,6 +10,10 @@ from elmband._arrays import Array
 from elmband.stream.layout import Key, Layout
 from elmband.stream.selection import Selection
 
+# What to do with missing values, besides filling them in.
+_ADVICE = "leave out these rows or that column"
+_OF_TARGETS = "leave out these rows with missing_target='drop'"
+
 
 def check_values(
     layout: Layout,
@@ -28,10 +32,11 @@ def check_values(
     X, Y, s = rows
     if s.shape[1] and not _all_finite(Y):
         Y = np.where(s == 0, 0.0, Y)
-    roles = zip(selection.roles, (X, Y, s), (False, gaps, False), strict=True)
-    for keys, values, fine in roles:
+    advice = (_ADVICE, _OF_TARGETS, _ADVICE)
+    roles = zip(selection.roles, (X, Y, s), (False, gaps, False), advice, strict=True)
+    for keys, values, fine, what_to_do in roles:
         if not _all_finite(values) and (not fine or np.isinf(values).any()):
-            _refuse_missing(layout, first, keys, values, gaps=fine)
+            _refuse_missing(layout, first, keys, values, what_to_do, gaps=fine)
     weight = selection.roles[2]
     if weight and rows[2].min() < 0:
         count = int(np.count_nonzero(rows[2] < 0))
@@ -48,7 +53,7 @@ def _all_finite(values: Array) -> bool:
 
 
 def _refuse_missing(
-    layout: Layout, first: int, keys: Sequence[Key], values: Array, *, gaps: bool
+    layout: Layout, first: int, keys: Sequence[Key], values: Array, advice: str, *, gaps: bool
 ) -> None:
     missing, infinite = np.isnan(values) & (not gaps), np.isinf(values)
     j = int(np.argmax((missing | infinite).any(axis=0)))
@@ -56,7 +61,7 @@ def _refuse_missing(
     count = int(np.count_nonzero(where[:, j]))
     raise ValueError(
         f"{_place(layout, first, values)}: {layout.column(keys[j])} holds {count} {kind} "
-        f"{_values(count)}; fill them in, or leave out these rows or that column."
+        f"{_values(count)}; fill them in, or {advice if kind == 'missing' else _ADVICE}."
     )
 
 

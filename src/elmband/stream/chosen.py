@@ -75,6 +75,13 @@ class ChosenColumns:
         return self._selection.names(self._selection.targets)
 
     @property
+    def weight_name(self) -> str | None:
+        """Name of the column of weights, where there is one and it has a name."""
+        key = self._selection.weight
+        names = None if key is None else self._selection.names([key])
+        return names[0] if names else None
+
+    @property
     def has_weights(self) -> bool:
         """Whether rows have weights."""
         return self._selection.weight is not None

@@ -7,7 +7,7 @@ import numpy as np
 
 from elmband._arrays import Array
 from elmband.encode import EncoderState, TableEncoder
-from elmband.encode.raw import ColumnError, Numbers, PlainText, Raw, RawRows, Where, at
+from elmband.encode.raw import ColumnError, Numbers, PlainText, Raw, RawRows, Where, Words, at
 from elmband.encode.read import read_column
 from elmband.stream.blocks import Reader, kept, runs_of
 from elmband.stream.fields import Block, Part
@@ -115,7 +115,8 @@ class EncodedReader(RawReader):
 
     def _codes(self, goal: Raw) -> Array:
         target = self._state.target
-        if target is not None and target.name == self._goal_name:
+        # Text is one of the levels whatever the column is called; numbers may be something else.
+        if target is not None and (target.name == self._goal_name or isinstance(goal, Words)):
             return target.codes(goal)
         if isinstance(goal, Numbers) and goal.kind == "numbers":
             return goal.values

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from elmband.report.classes.said import abstains
 from elmband.report.classes.seen import Plan, Seen
 from elmband.report.shares import Share, Verdict
 
@@ -33,6 +34,22 @@ def promise(plan: Plan, seen: Seen) -> dict[str, Any] | None:
     found["precision"] = None if precision is None else 1 - precision.share
     found["verdict"] = _verdict(found, error, false, precision)
     return found
+
+
+def worth(model: Any) -> dict[str, Any]:
+    """Return whether shares of wrong answers are an estimate or a guarantee, and what it means."""
+    sentences = model.statement_.split("\n") if abstains(model) else []
+    if any("Promised with" in line for line in sentences):
+        return {
+            "guarantee": True,
+            "sentence": "What it was asked for is a guarantee: thresholds come from rows held out "
+            "from training, and hold for new rows of the same kind.",
+        }
+    return {
+        "guarantee": False,
+        "sentence": "Its probabilities are estimates from training rows left out one by one; there "
+        "is no guarantee.",
+    }
 
 
 def _asked(plan: Plan) -> dict[str, Any]:

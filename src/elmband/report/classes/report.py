@@ -4,8 +4,9 @@ from functools import partial
 from typing import Any
 
 from elmband.progress import Bar
+from elmband.report.bins import with_gaps
 from elmband.report.classes.people import people
-from elmband.report.classes.promise import promise
+from elmband.report.classes.promise import promise, worth
 from elmband.report.classes.right import probability, right
 from elmband.report.classes.seen import count_block, make_plan, seen
 from elmband.report.classes.single import single_rows
@@ -13,17 +14,20 @@ from elmband.report.classes.trust import bins, features, groups
 from elmband.report.depends import depends
 from elmband.report.look import Look
 from elmband.report.rows import LabelledRows, total
+from elmband.report.shares import limits
 from elmband.report.single import N_SHOWN
 
 
 def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) -> dict[str, Any]:
     """Count all rows, and return one value for each section."""
-    plan = make_plan(model, rows.axes, look.drawn)
+    plan = make_plan(model, rows.axes, look)
     found = seen(total(rows, partial(count_block, plan), bar, "predictions"))
     lines = bins(plan, found)
-    split = None
-    if found.groups is not None and rows.groups is not None:
-        split = groups(found.groups, rows.groups.name)
+    overall = right(plan, found)
+    split = [
+        groups(*one, overall["share"])
+        for one in zip(found.groups, rows.names_of_groups, plan.cuts, strict=True)
+    ]
     kept = promise(plan, found)
     positive = plan.positive
     return {
@@ -31,11 +35,13 @@ def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) ->
         "n_classes": len(plan.labels),
         "positive": None if positive is None else plan.labels[positive],
         "promise": kept,
-        "right": right(plan, found),
+        "worth": worth(model),
+        "right": overall,
+        "limits": limits(overall["share"]),
         "probability": probability(plan, found),
         "groups": split,
         "features": features(plan, lines),
-        "bins": lines,
+        "bins": with_gaps(plan.features, lines),
         "depends": depends(model, noise=False),
         "people": people(plan, found, None if kept is None else kept["answered"]),
         "shown": [axis.name for axis in plan.features.axes[:N_SHOWN]],

@@ -11,7 +11,8 @@ from elmband.moments import Several
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
 from elmband.report.classes.said import Said, abstains, positive_place, said
-from elmband.report.look import Drawn
+from elmband.report.group_levels import Cut, find_cut
+from elmband.report.look import Look
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
 
@@ -29,6 +30,7 @@ class Plan:
     model: Any
     features: FeatureBins
     steps: Floats
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def labels(self) -> list[str]:
@@ -65,8 +67,8 @@ class Seen(NamedTuple):
         Scores in each step.
     worst, unsure : Extremes
         The most certain wrong rows, and the least certain ones.
-    groups : ByLabel or None
-        For each group: rows, right ones, answered ones, answered wrongly.
+    groups : tuple of ByLabel
+        For each grouping, and each group: rows, right ones, answered ones, answered wrongly.
     """
 
     confusion: Cells
@@ -77,23 +79,26 @@ class Seen(NamedTuple):
     step_scores: Span
     worst: Extremes
     unsure: Extremes
-    groups: ByLabel | None
+    groups: tuple[ByLabel, ...]
 
     def counts(self, k: int) -> Floats:
         """Return the rows by true class, called class and whether they were answered."""
         return self.confusion.sums[:, 0].reshape(k, k, 2)
 
 
-def make_plan(model: Any, axes: Sequence[Axis], drawn: Drawn) -> Plan:
+def make_plan(model: Any, axes: Sequence[Axis], look: Look) -> Plan:
     """Decide by a sample where bins shall lie."""
+    drawn = look.drawn
     parts = block_slices(len(drawn.y))
     score = np.concatenate([said(model, drawn.X[part, :]).score for part in parts])
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)
-    return Plan(model, feature_bins(axes, to_numpy(drawn.X), rank), threshold_steps(-score))
+    bins = feature_bins(axes, to_numpy(drawn.X), rank)
+    cuts = tuple(find_cut(one.y) for one in look.groups)
+    return Plan(model, bins, threshold_steps(-score), cuts)
 
 
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`, without groups where there are none."""
+    """Count a block; the parts are those of `Seen`, then one for each grouping."""
     X, k = to_numpy(block.X), len(plan.labels)
     answer = said(plan.model, block.X)
     right = answer.called == block.y
@@ -112,8 +117,10 @@ def count_block(plan: Plan, block: Block) -> Several:
         Extremes.of(N_MISSES, np.where(right, np.nan, answer.score), block.numbers, table),
         Extremes.of(N_EXTREMES, -answer.score, block.numbers, table),
     ]
-    if block.group is not None:
-        parts.append(ByLabel.of(block.group, by_row))
+    parts += [
+        ByLabel.of(cut.codes(labels), by_row, cut.values(labels))
+        for cut, labels in zip(plan.cuts, block.groups, strict=True)
+    ]
     return Several(tuple(parts))
 
 
@@ -141,4 +148,5 @@ def _columns(*columns: Any) -> Floats:
 
 def seen(sums: Several) -> Seen:
     """Name what was counted."""
-    return Seen._make([*sums.parts, None][: len(Seen._fields)])
+    before = len(Seen._fields) - 1
+    return Seen._make([*sums.parts[:before], sums.parts[before:]])

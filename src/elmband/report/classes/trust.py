@@ -1,9 +1,13 @@
 """Where the model is right and where it answers, along every feature and in every group."""
 
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from elmband.report.classes.seen import Plan, Seen
-from elmband.report.shares import Share
+from elmband.report.group_levels import Cut
+from elmband.report.shares import Share, group_verdict
 from elmband.report.split import split_lines
 from elmband.report.tallies import ByLabel
 from elmband.report.wording import percent
@@ -11,7 +15,10 @@ from elmband.report.wording import percent
 
 def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
     """Return one line for every bin of every feature; bins without rows are left out."""
-    lines = []
+    lines: list[dict[str, Any]] = []
+    parts = [np.count_nonzero(part[:, 0]) for part in plan.features.cut(seen.bins.sums)]
+    whole = seen.confusion.sums[:, 0].reshape(len(plan.labels), len(plan.labels), 2).sum(axis=2)
+    level = float(np.trace(whole) / whole.sum())
     for cell, (feature, place) in enumerate(plan.features.owners):
         if seen.bins.sums[cell, 0] == 0:
             continue
@@ -21,18 +28,27 @@ def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
             "bin": place,
             "label": plan.features.axes[feature].label(low, high),
         }
-        lines.append({**where, "from": low, "to": high, **_line(seen.bins.sums[cell])})
+        lines.append(
+            {
+                **where,
+                "from": low,
+                "to": high,
+                **_line(level, int(parts[feature]), seen.bins.sums[cell]),
+            }
+        )
     return lines
 
 
-def _line(sums: Any) -> dict[str, Any]:
+def _line(level: float, looks: int, sums: Any) -> dict[str, Any]:
+    """Return what is told of one of several parts, judged beside the share of all rows."""
     n, hits, answered, wrong = (float(value) for value in sums)
-    measured = Share.of(hits, n)
+    measured = Share.of(hits, n, looks=looks)
     return {
         "n": round(n),
         "right": measured.share,
         "low": measured.low,
         "high": measured.high,
+        "verdict": group_verdict(measured, n, level),
         "answered": answered / n,
         "error": wrong / answered if answered else None,
     }
@@ -72,6 +88,6 @@ def _sentence(plan: Plan, name: str, best: Any, least: Any) -> str:
     return text
 
 
-def groups(found: ByLabel, name: str) -> dict[str, Any]:
-    """Return how often the model is right in each group, those with most rows first."""
-    return split_lines(found, _line, name)[1]
+def groups(found: ByLabel, name: str, cut: Cut, level: float) -> dict[str, Any]:
+    """Return how often the model is right in each group; all margins hold together."""
+    return split_lines(found, partial(_line, level, len(found.labels)), name, cut)

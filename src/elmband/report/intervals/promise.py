@@ -3,8 +3,9 @@
 from functools import partial
 from typing import Any
 
+from elmband.report.group_levels import Cut
 from elmband.report.intervals.seen import Plan, Seen
-from elmband.report.shares import Share
+from elmband.report.shares import Share, group_verdict
 from elmband.report.split import split_lines
 from elmband.report.tallies import ByLabel
 
@@ -32,21 +33,20 @@ def promise(plan: Plan, seen: Seen) -> dict[str, Any]:
     return {"levels": levels, "at": levels[plan.at]}
 
 
-def groups(plan: Plan, found: ByLabel, name: str) -> dict[str, Any]:
-    """Return how often intervals held in each group, those with most rows first."""
-    lines, shown = split_lines(found, partial(_group, plan.level), name)
-    return {**shown, "n_broken": sum(line["broken"] for line in lines)}
+def groups(plan: Plan, found: ByLabel, name: str, cut: Cut) -> dict[str, Any]:
+    """Return how often intervals held in each group; all margins hold together."""
+    return split_lines(found, partial(_group, plan.level, len(found.labels)), name, cut)
 
 
-def _group(level: float, sums: Any) -> dict[str, Any]:
+def _group(level: float, looks: int, sums: Any) -> dict[str, Any]:
     n, held, error, width = (float(value) for value in sums)
-    measured = Share.of(held, n)
+    measured = Share.of(held, n, looks=looks)
     return {
         "n": round(n),
         "held": measured.share,
         "low": measured.low,
         "high": measured.high,
-        "broken": Share.falls_short(held, n, level),
+        "verdict": group_verdict(measured, n, level),
         "error": error / n,
         "width": width / n,
     }

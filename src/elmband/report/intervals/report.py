@@ -5,7 +5,9 @@ from typing import Any
 
 from elmband.estimators._validate import check_levels
 from elmband.progress import Bar
+from elmband.report.bins import with_gaps
 from elmband.report.depends import depends
+from elmband.report.intervals.first_look import constant_guess, impossible, sides, worth
 from elmband.report.intervals.parts import parts
 from elmband.report.intervals.people import people
 from elmband.report.intervals.promise import groups, promise
@@ -15,14 +17,8 @@ from elmband.report.intervals.single import single_rows
 from elmband.report.intervals.trust import bins, features, overall
 from elmband.report.look import Look
 from elmband.report.rows import LabelledRows, total
+from elmband.report.shares import limits
 from elmband.report.single import N_SHOWN
-
-# In the order of `Calibration.kind`.
-_CALIBRATION = {
-    "gaussian": "the normal distribution",
-    "loo": "training rows left out one by one: an estimate",
-    "conformal": "rows held out from training: a guarantee for rows of the same kind",
-}
 
 
 def checked_level(confidence_level: Any) -> float:
@@ -37,7 +33,7 @@ def interval_report(
     model: Any, rows: LabelledRows, look: Look, level: float, unit: str, bar: Bar | None
 ) -> dict[str, Any]:
     """Count all rows, and return one value for each section."""
-    plan = make_plan(model, levels_of(model, level), level, rows.axes, look.drawn)
+    plan = make_plan(model, levels_of(model, level), level, rows.axes, look)
     found = seen(total(rows, partial(count_block, plan), bar, "predictions"))
     return sections(plan, found, rows, unit)
 
@@ -46,17 +42,23 @@ def sections(plan: Plan, found: Seen, rows: LabelledRows, unit: str) -> dict[str
     """Return one value for each section."""
     lines = bins(plan, found)
     scores = found.scores.summary()
-    split = None
-    if found.groups is not None and rows.groups is not None:
-        split = groups(plan, found.groups, rows.groups.name)
+    split = [
+        groups(plan, *one)
+        for one in zip(found.groups, rows.names_of_groups, plan.cuts, strict=True)
+    ]
     targets = found.scores
     return {
         "level": plan.level,
+        "limits": limits(plan.level),
         "typical": overall(plan, found),
         "promise": promise(plan, found),
+        "worth": worth(plan.model),
+        "sides": sides(found),
+        "impossible": impossible(plan, found),
+        "constant": constant_guess(plan, found),
         "groups": split,
         "features": features(plan, lines, unit),
-        "bins": lines,
+        "bins": with_gaps(plan.features, lines),
         "people": people(found, unit),
         "parts": parts(plan, found),
         "depends": depends(plan.model),
@@ -70,5 +72,4 @@ def sections(plan: Plan, found: Seen, rows: LabelledRows, unit: str) -> dict[str
             "mean": float(targets.targets.mean[0]),
             "high": float(targets.high[0]),
         },
-        "calibration": _CALIBRATION[plan.model.calibration_.kind],
     }

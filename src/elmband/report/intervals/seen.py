@@ -1,5 +1,6 @@
 """The second pass over rows with intervals: everything that the page tells is counted here."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,14 +12,20 @@ from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.moments import Several
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
+from elmband.report.group_levels import Cut, find_cut
 from elmband.report.intervals.said import Said, said
-from elmband.report.look import Drawn
+from elmband.report.look import Look
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
 
 # Rows of each table.
 N_MISSES = 10
 N_EXTREMES = 5
+# So many rows without a negative target tell that there are none.
+_ENOUGH = 50
+
+
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +39,10 @@ class Plan:
     widths: NarrowBins
     errors: NarrowBins
     steps: Floats
+    # What no bound should be beyond, and one interval for all rows.
+    limits: Ends = (-np.inf, np.inf)
+    constant: Ends = (-np.inf, np.inf)
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def at(self) -> int:
@@ -79,8 +90,11 @@ class Seen(NamedTuple):
         Widths in each step.
     worst, widest, narrowest : Extremes
         Single rows.
-    groups : ByLabel or None
-        For each group: rows, intervals that held, absolute errors, widths.
+    beside : Cells
+        In a single cell: targets below their interval, those above, intervals with a bound beyond
+        the limits, targets within the constant interval, and how far they are outside of it.
+    groups : tuple of ByLabel
+        For each grouping, and each group: rows, intervals that held, absolute errors, widths.
     """
 
     scores: IntervalSums
@@ -93,13 +107,15 @@ class Seen(NamedTuple):
     worst: Extremes
     widest: Extremes
     narrowest: Extremes
-    groups: ByLabel | None
+    beside: Cells
+    groups: tuple[ByLabel, ...]
 
 
 def make_plan(
-    model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], drawn: Drawn
+    model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], look: Look
 ) -> Plan:
     """Decide by a sample where bins shall lie."""
+    drawn = look.drawn
     nothing = FeatureBins((), ())
     rough = Plan(model, levels, level, nothing, NarrowBins(1.0), NarrowBins(1.0), np.empty(0))
     parts = block_slices(len(drawn.y))
@@ -115,11 +131,33 @@ def make_plan(
         widths,
         narrow_bins(error),
         threshold_steps(width),
+        limits_of(model, look),
+        constant_interval(drawn.y, level),
+        tuple(find_cut(one.y) for one in look.groups),
     )
 
 
+def limits_of(model: Any, look: Look) -> Ends:
+    """Return the ends that targets cannot leave: those that the model knows, or 0 at the least.
+
+    The latter where no target of enough rows is below it.
+    """
+    low, high = (float(end) for end in model.target_range_)
+    if math.isinf(low) and look.n >= _ENOUGH and float(look.target_range.low[0]) >= 0:
+        low = 0.0
+    return low, high
+
+
+def constant_interval(y: Floats, level: float) -> Ends:
+    """Return the interval between two quantiles of targets, with as many rows on either side."""
+    low, high = np.quantile(y, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+# Errors of very large targets have no square.
+@np.errstate(over="ignore", invalid="ignore")
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`, without groups where there are none."""
+    """Count a block; the parts are those of `Seen`, then one for each grouping."""
     X = to_numpy(block.X)
     asked = plan.asked(block.X, block.y)
     answer, width, size = asked.said, asked.width, np.abs(asked.error)
@@ -151,11 +189,24 @@ def count_block(plan: Plan, block: Block) -> Several:
         extremes(N_MISSES, deviations(asked)),
         extremes(N_EXTREMES, width),
         extremes(N_EXTREMES, -width),
+        _beside(plan, asked, block.y),
     ]
-    if block.group is not None:
-        by_group = np.stack([one, held, size, width], axis=1)
-        parts.append(ByLabel.of(block.group, by_group))
+    by_group = np.stack([one, held, size, width], axis=1)
+    parts += [
+        ByLabel.of(cut.codes(labels), by_group, cut.values(labels))
+        for cut, labels in zip(plan.cuts, block.groups, strict=True)
+    ]
     return Several(tuple(parts))
+
+
+def _beside(plan: Plan, asked: Asked, y: Any) -> Cells:
+    """Count misses on either side, impossible bounds, and what one interval for all would do."""
+    low, high = plan.constant
+    outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
+    impossible = (asked.lower < plan.limits[0]) | (asked.upper > plan.limits[1])
+    columns = [y < asked.lower, y > asked.upper, impossible, outside == 0, outside]
+    values = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+    return Cells.of(np.zeros(len(y), dtype=np.int64), values, 1)
 
 
 def deviations(asked: Asked) -> Floats:
@@ -167,4 +218,5 @@ def deviations(asked: Asked) -> Floats:
 
 def seen(sums: Several) -> Seen:
     """Name what was counted."""
-    return Seen._make([*sums.parts, None][: len(Seen._fields)])
+    before = len(Seen._fields) - 1
+    return Seen._make([*sums.parts[:before], sums.parts[before:]])

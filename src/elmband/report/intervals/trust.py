@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from elmband.report.intervals.seen import Plan, Seen
-from elmband.report.shares import Share
+from elmband.report.shares import Share, group_verdict
 from elmband.report.wording import number, percent
 
 
@@ -13,12 +13,14 @@ def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
     """Return one line for every bin of every feature; bins without rows are left out."""
     width = plan.widths.medians(seen.widths.sums)
     error = plan.errors.medians(seen.errors.sums)
-    lines = []
+    lines: list[dict[str, Any]] = []
+    parts = [np.count_nonzero(part[:, 0]) for part in plan.features.cut(seen.bins.sums)]
     for cell, (feature, place) in enumerate(plan.features.owners):
         n, held, absolute, noise, unknown = (float(value) for value in seen.bins.sums[cell])
         if n == 0:
             continue
-        measured = Share.of(held, n)
+        # The margins of all bins of a feature hold together.
+        measured = Share.of(held, n, looks=int(parts[feature]))
         low, high = float(seen.spans.low[cell]), float(seen.spans.high[cell])
         lines.append(
             {
@@ -34,7 +36,7 @@ def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
                 "held": measured.share,
                 "low": measured.low,
                 "high": measured.high,
-                "broken": Share.falls_short(held, n, plan.level),
+                "verdict": group_verdict(measured, n, plan.level),
                 "noise": noise / n,
                 "unknown": unknown / n,
             }
@@ -81,7 +83,7 @@ def _sentence(name: str, narrow: Any, wide: Any, least: Any, unit: str) -> str:
         f"where it is {wide['label']} ({number(wide['width'])}{unit} wide, error "
         f"{number(wide['error'])}{unit})."
     )
-    if least["broken"]:
+    if least["verdict"] == "broken":
         text += (
             f" Beware where {name} is {least['label']}: only {percent(least['held'])} of the "
             "intervals held."

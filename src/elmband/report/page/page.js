@@ -25,12 +25,55 @@ function showTip(_, event, __, value) {
   tip.style.translate = `${Math.max(left, 0)}px ${Math.max(top, 0)}px`;
 }
 
+// Labels are broken into lines, so that all of them can be read beside a narrow chart. Zero-width
+// spaces tell apart those that are equal.
+const WIDEST = 18;
+const LINE = 14;
+// What moves a label up by half of its further lines.
+const MIDDLE = `-${LINE / 2} * (length(split(datum.value, '\\n')) - 1)`;
+
+function lines(label) {
+  const found = [""];
+  for (const word of String(label).split(/\s+/).flatMap((w) => w.match(/.{1,22}/gu) ?? [""])) {
+    const last = found[found.length - 1];
+    if (last && last.length + 1 + word.length > WIDEST) found.push(word);
+    else found[found.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return found;
+}
+
+function placed(rows) {
+  const seen = new Map();
+  return rows.map((row) => {
+    if (row.label === undefined) return row;
+    const key = `${row.feature}|${row.label}`;
+    const times = seen.get(key) ?? 0;
+    seen.set(key, times + 1);
+    return { ...row, place: lines(row.label).join("\n") + "\u200b".repeat(times) };
+  });
+}
+
+// The height of a bar, so that the longest label fits; of features, of the one that is looked along.
+function step(rows, usual, feature) {
+  const shown = rows.filter((row) => row.feature === undefined || row.feature === feature);
+  const most = Math.max(1, ...shown.map((row) => (row.place ?? "").split("\n").length));
+  return Math.max(usual, LINE * most + 14);
+}
+
 async function draw(box) {
   const spec = charts[box.dataset.chart];
-  spec.data.find((data) => data.name === "rows").values = along(spec.usermeta.rows);
+  const rows = placed(along(spec.usermeta.rows));
+  spec.data.find((data) => data.name === "rows").values = rows;
+  const height = spec.signals.find((signal) => signal.name === "y_step");
+  const usual = height?.value;
+  if (height) height.value = step(rows, usual, 0);
+  for (const axis of spec.axes ?? []) {
+    if (axis.scale === "y" && axis.encode?.labels) axis.encode.labels.update.dy = { signal: MIDDLE };
+  }
   const options = { mode: "vega", renderer: "svg", actions: false, tooltip: showTip };
   const { view } = await window.vegaEmbed(box, spec, options);
-  views.push({ view, signals: spec.signals.map((signal) => signal.name) });
+  const signals = spec.signals.map((signal) => signal.name);
+  views.push({ view, signals, step: height && ((place) => step(rows, usual, place)) });
 }
 
 function set(signal, value) {
@@ -45,6 +88,9 @@ function choose(place) {
   for (const span of document.querySelectorAll(".feature-name")) span.textContent = name;
   for (const part of document.querySelectorAll(".of-feature")) {
     part.hidden = Number(part.dataset.feature) !== place;
+  }
+  for (const one of views) {
+    if (one.step && one.signals.includes("feature")) one.view.signal("y_step", one.step(place));
   }
   set("feature", place);
 }

@@ -1,0 +1,209 @@
+"""How often intervals hold, or labels are wrong, in each group of rows: levels of any column."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+import typer
+
+from elmband import ELMSelectiveClassifier
+from elmband.cli._options import option
+from elmband.moments import Several
+from elmband.progress import shown
+from elmband.report.classes.said import said as said_of_classes
+from elmband.report.given import labelled_rows
+from elmband.report.group_levels import Cut, find_cut
+from elmband.report.intervals.said import said as said_of_intervals
+from elmband.report.look import MOST_ROWS, Drawn, row_keys
+from elmband.report.rows import Block, total
+from elmband.report.shares import Share, group_verdict
+from elmband.report.tallies import ByLabel
+
+By: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        help="Column of the table, feature or not, for whose values coverage, width and rows are "
+        "shown (classes: answers and errors), the worst first; may be repeated. Numbers of many "
+        "values are cut at quantiles, dates into years, months, days or hours, and rare words are "
+        "taken together. Verdicts allow for chance, and for the number of groups.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
+
+# Words with fewer rows are taken together where there are several.
+LEAST_ROWS = 10
+OTHERS = "all others"
+# What is beyond chance, in the words of the report; everything else chance explains.
+_OF_COVERAGE = {"broken": "below", "cautious": "above"}
+_OF_ERRORS = {"broken": "more", "cautious": "fewer"}
+_RANKS = {"below": 0, "more": 0, None: 2}
+
+Line = dict[str, Any]
+
+
+def check_by(by: list[str] | None, **others: Any) -> None:
+    """Refuse what does not go together with groups of rows."""
+    for name, value in others.items():
+        if by and value is not None:
+            raise ValueError(
+                f"--by counts rows of this process, each of them once: leave {option(name)} out."
+            )
+    for name in by or ():
+        if (by or []).count(name) > 1:
+            raise ValueError(f"--by names {name!r} twice; once is enough.")
+
+
+def groups_by(
+    model: Any, scan: Any, by: Sequence[str], levels: Sequence[float], found: Any
+) -> list[dict[str, Any]]:
+    """Return coverage and width, or answers and errors, for the levels of some columns.
+
+    Rows are read twice, in flat memory: for a sample that decides how values are cut, and to
+    count. `found` is the evaluation of all rows.
+    """
+    for name in by:
+        if name in (scan.target_names or ()):
+            raise ValueError(
+                f"--by {name!r} is the target: what is to be predicted cannot tell beforehand "
+                "where predictions hold; name another column."
+            )
+    rows = labelled_rows(model, scan, by)
+    with shown("auto", rows.nbytes) as bar:
+        drawn: Several = total(rows, _sampled, bar, "groups")
+        cuts = [find_cut(sample.y) for sample in drawn.parts]
+        if isinstance(model, ELMSelectiveClassifier):
+            limit = _limit(model, found)
+            count, more = partial(_count_classes, model, cuts), {"limit": limit}
+            told: Any = partial(_of_classes, limit=limit)
+        else:
+            more = {}
+            count = partial(_count_intervals, model, tuple(levels), cuts)
+            told = partial(_of_intervals, tuple(levels))
+        sums: Several = total(rows, count, bar, "predictions")
+    return [
+        {"column": group.name, **more, **_column(cut, part, told)}
+        for group, cut, part in zip(rows.groups, cuts, sums.parts, strict=True)
+    ]
+
+
+def _sampled(block: Block) -> Several:
+    """Draw labels of each column."""
+    keys, nothing = row_keys(block.numbers), np.empty((block.n, 0))
+    return Several(tuple(Drawn(MOST_ROWS, keys, nothing, labels).cut() for labels in block.groups))
+
+
+def _count_intervals(
+    model: Any, levels: tuple[float, ...], cuts: Sequence[Cut], block: Block
+) -> Several:
+    """Sum rows, intervals that held and their widths, for every level."""
+    answer = said_of_intervals(model, block.X, levels)
+    lower, upper = answer.lower, answer.upper
+    held = (lower <= block.y[:, None]) & (block.y[:, None] <= upper)
+    # Both bounds may lie at the same infinite end.
+    unbounded = np.isinf(lower) | np.isinf(upper)
+    with np.errstate(invalid="ignore"):
+        width = np.where(unbounded, np.inf, upper - lower)
+    return _summed(block, cuts, np.column_stack([np.ones(block.n), held, width]))
+
+
+def _count_classes(model: Any, cuts: Sequence[Cut], block: Block) -> Several:
+    """Sum rows, answered ones, and answered ones that are wrong."""
+    answer = said_of_classes(model, block.X)
+    wrong = answer.answered & (answer.called != block.y)
+    return _summed(block, cuts, np.column_stack([np.ones(block.n), answer.answered, wrong]))
+
+
+def _summed(block: Block, cuts: Sequence[Cut], values: Any) -> Several:
+    parts = (
+        ByLabel.of(cut.codes(labels), values.astype(np.float64), cut.values(labels))
+        for cut, labels in zip(cuts, block.groups, strict=True)
+    )
+    return Several(tuple(parts))
+
+
+def _column(cut: Cut, found: ByLabel, told: Any) -> dict[str, Any]:
+    """Return the groups of a column, the worst first."""
+    labels = [
+        cut.name(code, float(low), float(high))
+        for code, low, high in zip(found.labels, found.low, found.high, strict=True)
+    ]
+    sums, pooled = list(found.sums), 0
+    if not cut.ordered:
+        labels, sums, pooled = _pooled(labels, sums)
+    groups = [
+        {"label": label, "rows": round(float(part[0])), **told(part, looks=len(sums))}
+        for label, part in zip(labels, sums, strict=True)
+    ]
+    return {"pooled": pooled, "groups": worst_first(groups)}
+
+
+def _pooled(labels: list[str], sums: list[Any]) -> tuple[list[str], list[Any], int]:
+    """Take words with few rows together."""
+    rare = [k for k, part in enumerate(sums) if part[0] < LEAST_ROWS]
+    if len(rare) < 2:
+        return labels, sums, 0
+    kept = [k for k in range(len(sums)) if k not in set(rare)]
+    together = np.sum([sums[k] for k in rare], axis=0)
+    return [*(labels[k] for k in kept), OTHERS], [*(sums[k] for k in kept), together], len(rare)
+
+
+def worst_first(groups: list[Line], at: int = 0) -> list[Line]:
+    """Sort groups, by their intervals of the level in this place: first what is beyond chance.
+
+    Then come those that are as many standard deviations off, and at last those without a verdict.
+    """
+
+    def place(group: Line) -> tuple[int, float]:
+        judged = group["levels"][at] if "levels" in group else group
+        return _RANKS.get(judged["verdict"], 1), judged["deviations"]
+
+    return sorted(groups, key=place)
+
+
+def _of_intervals(levels: tuple[float, ...], sums: Any, *, looks: int) -> Line:
+    n, count = float(sums[0]), len(levels)
+    held, width = sums[1 : 1 + count].tolist(), sums[1 + count :].tolist()
+    return {
+        "levels": [
+            {
+                "confidence_level": level,
+                "coverage": h / n,
+                "mean_width": w / n,
+                **_judged(h, n, level, looks, _OF_COVERAGE),
+            }
+            for level, h, w in zip(levels, held, width, strict=True)
+        ]
+    }
+
+
+def _of_classes(sums: Any, *, looks: int, limit: float) -> Line:
+    n, answered, wrong = (float(value) for value in sums)
+    return {
+        "answered": answered / n,
+        "error": wrong / answered if answered else None,
+        **_judged(answered - wrong, answered, 1 - limit, looks, _OF_ERRORS),
+    }
+
+
+def _judged(part: float, n: float, level: float, looks: int, words: Mapping[str, str]) -> Line:
+    """Return whether a share is off beyond chance, and by how many standard deviations.
+
+    A single row tells nothing.
+    """
+    verdict = group_verdict(Share.of(part, n, looks=looks), n, level)
+    sd = math.sqrt(max(level * (1 - level), 1e-12) / max(n, 1))
+    return {
+        "verdict": None if verdict is None else words.get(verdict, "chance"),
+        "deviations": (part / n - level) / sd if n else 0.0,
+    }
+
+
+def _limit(model: Any, found: Any) -> float:
+    """Return the share of errors that groups are compared with: what was asked for, or all rows."""
+    if model.max_error is not None:
+        return float(model.max_error)
+    return 0.0 if math.isnan(found.error) else float(found.error)

@@ -1,0 +1,51 @@
+"""How many of the judged rows training has seen, and what that means for all other numbers."""
+
+from typing import Any
+
+from elmband.report.shares import Share
+from elmband.report.wording import count, percent
+from elmband.row_prints import SeenRows
+
+# Fewer rows that can be compared tell nothing.
+_LEAST = 10
+
+
+def training_overlap(seen: SeenRows | None) -> dict[str, Any] | None:
+    """Return the share of rows that training saw and a sentence; None where it is not known.
+
+    Rows are compared by fingerprints of their inputs and their target. Of a model of many rows
+    there are those of a part of them only, so that a part of the judged rows can be compared.
+    """
+    if seen is None or seen.n_compared == 0:
+        return None
+    every = seen.n_compared == seen.n_rows
+    if seen.n_compared < _LEAST and not every and not seen.n_found:
+        return None
+    measured = Share.of(seen.n_found, seen.n_compared)
+    return {
+        "n_compared": seen.n_compared,
+        "n_found": seen.n_found,
+        "share": measured.share,
+        "warns": seen.n_found > 0,
+        "sentence": _sentence(seen, measured, every=every),
+    }
+
+
+def _sentence(seen: SeenRows, measured: Share, *, every: bool) -> str:
+    if seen.n_found == 0:
+        if every:
+            return "Not one of these rows was in training, compared by fingerprints."
+        return (
+            f"Of these rows, {count(seen.n_compared)} could be compared with training by "
+            "fingerprints: none of them was there."
+        )
+    if seen.n_found == seen.n_compared:
+        return (
+            f"{'All' if every else 'Nearly all or all'} of these rows were in training, compared "
+            "by fingerprints: errors and coverage are flattering, and say little about new rows."
+        )
+    about = "" if every else "About "
+    return (
+        f"{about}{percent(measured.share)} of these rows are equal to rows of training, target "
+        "included (compared by fingerprints): errors and coverage are flattering."
+    )
