@@ -13,6 +13,7 @@ from elmband.cli._files import loaded, named
 from elmband.cli._model import opened
 from elmband.cli._options import AsJson, Labelled, Levels, Model, Truth, check_inputs, tell
 from elmband.cli._status import UnkeptError
+from elmband.cli._training_rows import share_of_training
 
 EXAMPLE = (
     "Example: [bold]elmband evaluate delay.safetensors test.parquet --target delay[/bold]\n\n"
@@ -43,7 +44,8 @@ def evaluate(
 ) -> None:
     """Print errors, and what intervals cover, on rows that training did not see.
 
-    Intervals are judged at 0.5, 0.9 and 0.95 if no level is given.
+    A note says how many of them it saw, where the model knows. Intervals are judged at 0.5, 0.9
+    and 0.95 if no level is given.
     """
     check_inputs(model, data)
     check_spread(data, scheduler)
@@ -59,6 +61,8 @@ def evaluate(
         opened(data, encoder=fitted.encoder_, **columns) as rows,
     ):
         found, facts = _evaluated(fitted, rows, level or [0.5, 0.9, 0.95], client)
+        if client is None:
+            facts["in_training"] = share_of_training(fitted, rows)
     seconds = round(perf_counter() - begun, 3)
     missed = [] if tolerance is None else [*_missed(fitted, found, tolerance)]
     facts |= {"model": named(model), "data": named(data), "seconds": seconds}
