@@ -1,6 +1,7 @@
 """The page in a real browser: what it draws, how it moves, and that it asks for nothing."""
 
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -224,6 +225,72 @@ def test_a_phone_need_not_scroll_sideways(chromium, kind, width, request):
             "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
         )
         assert wide > 0
+
+
+LONG = [f"a department with quite a long name, number {k}" for k in range(4)]
+
+
+@pytest.fixture(scope="module")
+def groups(tmp_path_factory):
+    """Write a page on groups with long names, a gap between years, and a group that falls short."""
+    path = tmp_path_factory.mktemp("page") / "groups.html"
+    X, y = delays(4000, 1)
+    X["year"] = np.array([1990, 1991, 1992, 2005, 2006])[np.arange(4000) % 5]
+    where = np.array([*LONG, "Donaudampfschifffahrtsgesellschaft"])[np.arange(4000) // 800]
+    # One of them is far worse than the others.
+    y = y + np.where(where == LONG[2], 40.0, 0.0)
+    model = delay_model()
+    rows = scan(X.assign(delay=y), target="delay", features=["hour", "weekday", "distance"])
+    return write_report(model, rows, path, by=["year", where])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_labels_of_charts_are_whole(chromium, groups, width):
+    with Visit(chromium, groups, width, 844) as visit:
+        chart = visit.chart("groups-1")
+        lines = chart.locator(".role-axis-label text")
+        shown = " ".join(lines.locator("tspan").all_text_contents())
+        for label in LONG:
+            assert label in shown
+        box = visit.chart("groups-1").bounding_box()
+        for line in lines.all():
+            place = line.bounding_box()
+            assert place["x"] >= box["x"] - 1
+        # They do not run into each other.
+        ends = [line.bounding_box() for line in lines.all() if line.locator("tspan").count()]
+        ends.sort(key=lambda place: place["y"])
+        for above, below in pairwise(ends):
+            assert above["y"] + above["height"] <= below["y"] + 1
+        legend = visit.chart("widths").locator(".role-legend-label text").all_text_contents()
+        assert legend == ["typical width of an interval", "typical error"]
+
+
+@pytest.mark.slow
+def test_a_gap_is_drawn_as_a_gap_and_what_falls_short_in_red(chromium, groups):
+    with Visit(chromium, groups) as visit:
+        labels = [text.strip("\u200b") for text in visit.labels("groups-0")]
+        labels = [label for label in labels if label[0] in "12n"]
+        assert labels == ["1990", "1991", "1992", "no rows", "2005", "2006"]
+        for k, n_dots in enumerate((5, 5)):
+            dots = visit.chart(f"groups-{k}").locator(".mark-symbol path[opacity='1']")
+            red = [dot.get_attribute("fill") == "var(--bad)" for dot in dots.all()]
+            assert (len(red), sum(red)) == (n_dots, visit.content["groups"][k]["n_below"])
+        assert visit.content["groups"][1]["n_below"] == 1
+
+
+@pytest.mark.slow
+def test_verdicts_are_on_the_screen_of_a_phone(chromium, groups):
+    with Visit(chromium, groups, 390, 844, has_touch=True) as visit:
+        visit.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        verdicts = visit.page.locator(".verdict")
+        assert verdicts.count() >= 5 + 5 + 5
+        for verdict in verdicts.all():
+            box = verdict.bounding_box()
+            assert box["x"] + box["width"] <= 390, verdict.text_content()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") == 390
+        for control in visit.page.locator("select, summary, nav a, input").all():
+            assert control.bounding_box()["height"] >= 24
 
 
 @pytest.mark.slow

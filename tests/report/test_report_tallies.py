@@ -19,7 +19,7 @@ from elmband.report.bins import (
     spans_apart,
     threshold_steps,
 )
-from elmband.report.look import Drawn, row_keys, sample_size
+from elmband.report.first_pass import Drawn, row_keys, sample_size
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel, Cells, Extremes, Span
 

@@ -16,6 +16,7 @@ from elmband.cli._missing import DropMissing, dropped, dropped_line
 from elmband.cli._options import AsJson, Labelled, Levels, Model, check_inputs, tell
 from elmband.cli._status import UnkeptError
 from elmband.cli._tolerance import Tolerance, check_tolerance, missed
+from elmband.cli._training_rows import share_of_training
 
 EXAMPLE = (
     "Example: [bold]elmband evaluate delay.safetensors test.parquet[/bold]\n\n"
@@ -51,7 +52,8 @@ def evaluate(
 ) -> None:
     """Print errors, and what intervals cover, on rows that training did not see.
 
-    Intervals are judged at 0.5, 0.9 and 0.95 if no level is given.
+    A note says how many of them it saw, where the model knows. Intervals are judged at 0.5, 0.9
+    and 0.95 if no level is given.
     """
     check_inputs(model, data)
     check_spread(data, scheduler)
@@ -68,6 +70,8 @@ def evaluate(
         ) as rows,
     ):
         found, facts = _evaluated(fitted, rows, level or [*_LEVELS], client)
+        if client is None:
+            facts["in_training"] = share_of_training(fitted, rows)
         if drop_missing_targets:
             facts["dropped_rows"] = dropped(rows, None if weight else found.n)
         if by:

@@ -8,8 +8,8 @@ import numpy as np
 
 from elmband import __version__
 from elmband.report.axes import Axis, DayAxis, NumberAxis, WordsAxis
-from elmband.report.given import encoder_state
-from elmband.report.look import Look
+from elmband.report.first_pass import Look
+from elmband.report.inputs import encoder_state
 from elmband.report.rows import LabelledRows
 
 # Ranges of more features than this fill a page that nobody reads.

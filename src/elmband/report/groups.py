@@ -172,7 +172,8 @@ def find_groups(
             )
         return ByScan((group.feature_names or ("group",))[0], group)
     if isinstance(group, str):
-        return _of_table(group, source) or _by_name(group, names, axes)
+        known = group in names or any(axis.name == group for axis in axes)
+        return _of_table(group, source, known=known) or _by_name(group, names, axes)
     if np.ndim(group) == 0:
         place = index(group)
         if not -len(names) <= place < len(names):
@@ -187,16 +188,18 @@ def find_groups(
     return ByLabels(str(getattr(group, "name", None) or "group"), _of_one_type(labels))
 
 
-def _of_table(name: str, source: Any) -> Groups | None:
-    """Return a column of a scanned table by its name, None where there is none."""
+def _of_table(name: str, source: Any, *, known: bool) -> Groups | None:
+    """Return a column of a scanned table by its name; None where only the model has such a one."""
     if not isinstance(source, Scan):
         return None
-    scan = source.with_features([name], TableEncoder())
     try:
+        scan = source.with_features([name], TableEncoder())
         # Looking at the first rows tells whether there is such a column.
         next(scan.raw_rows())
-    except (ValueError, TypeError):
-        return None
+    except ValueError:
+        if known:
+            return None
+        raise
     return ByColumn(name, scan)
 
 

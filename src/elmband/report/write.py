@@ -10,9 +10,9 @@ from elmband.files import appearing_whole, check_writable, naming
 from elmband.progress import Bar, shown
 from elmband.report.classes.report import class_report
 from elmband.report.facts import data_facts, model_facts
-from elmband.report.given import check_model, labelled_rows
+from elmband.report.first_pass import Look, look
+from elmband.report.inputs import check_model, labelled_rows
 from elmband.report.intervals.report import checked_level, interval_report
-from elmband.report.look import Look, look
 from elmband.report.page import page, require_extra
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import CERTAINTY, TOLERANCE

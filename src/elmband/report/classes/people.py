@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.report.classes.seen import Plan, Seen
+from elmband.report.classes.counts import Plan, Seen
 from elmband.report.shares import Share
 from elmband.report.wording import count, number, percent
 

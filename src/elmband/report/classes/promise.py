@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from elmband.report.classes.said import abstains
-from elmband.report.classes.seen import Plan, Seen
+from elmband.report.classes.counts import Plan, Seen
+from elmband.report.classes.predictions import abstains
 from elmband.report.shares import Share, Verdict
 
 _WISHES = ("coverage", "max_error", "max_fpr", "min_precision")

@@ -5,14 +5,14 @@ from typing import Any
 
 from elmband.progress import Bar
 from elmband.report.bins import with_gaps
+from elmband.report.classes.accuracy import probability, right
+from elmband.report.classes.counts import count_block, make_plan, seen
 from elmband.report.classes.people import people
 from elmband.report.classes.promise import promise, worth
-from elmband.report.classes.right import probability, right
-from elmband.report.classes.seen import count_block, make_plan, seen
 from elmband.report.classes.single import single_rows
 from elmband.report.classes.trust import bins, features, groups
 from elmband.report.depends import depends
-from elmband.report.look import Look
+from elmband.report.first_pass import Look
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import limits
 from elmband.report.single import N_SHOWN

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmband.report.classes.seen import Plan
+from elmband.report.classes.counts import Plan
 from elmband.report.single import beside
 from elmband.report.tallies import Extremes
 

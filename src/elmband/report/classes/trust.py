@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from elmband.report.classes.seen import Plan, Seen
+from elmband.report.classes.counts import Plan, Seen
 from elmband.report.group_levels import Cut
+from elmband.report.group_lines import split_lines
 from elmband.report.shares import Share, group_verdict
-from elmband.report.split import split_lines
 from elmband.report.tallies import ByLabel
 from elmband.report.wording import percent
 

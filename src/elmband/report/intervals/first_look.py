@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmband.report.intervals.seen import Plan, Seen
+from elmband.report.intervals.counts import Plan, Seen
 
 # In the order of `Calibration.kind`: where widths come from, and what that is worth.
 _SOURCES = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmband.report.intervals.seen import Plan, Seen
+from elmband.report.intervals.counts import Plan, Seen
 
 
 def parts(plan: Plan, seen: Seen) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.report.intervals.seen import Seen
+from elmband.report.intervals.counts import Seen
 from elmband.report.wording import count, hundred, number, percent
 
 # Where the slider stands at first.

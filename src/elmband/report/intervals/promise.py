@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 from elmband.report.group_levels import Cut
-from elmband.report.intervals.seen import Plan, Seen
+from elmband.report.group_lines import split_lines
+from elmband.report.intervals.counts import Plan, Seen
 from elmband.report.shares import Share, group_verdict
-from elmband.report.split import split_lines
 from elmband.report.tallies import ByLabel
 
 # Levels of the table, besides the one asked for; the chart has more.

@@ -7,15 +7,15 @@ from elmband.estimators._validate import check_levels
 from elmband.progress import Bar
 from elmband.report.bins import with_gaps
 from elmband.report.depends import depends
+from elmband.report.first_pass import Look
+from elmband.report.intervals.counts import Plan, Seen, count_block, make_plan, seen
 from elmband.report.intervals.first_look import constant_guess, impossible, sides, worth
 from elmband.report.intervals.parts import parts
 from elmband.report.intervals.people import people
+from elmband.report.intervals.predictions import levels_of
 from elmband.report.intervals.promise import groups, promise
-from elmband.report.intervals.said import levels_of
-from elmband.report.intervals.seen import Plan, Seen, count_block, make_plan, seen
 from elmband.report.intervals.single import single_rows
 from elmband.report.intervals.trust import bins, features, overall
-from elmband.report.look import Look
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import limits
 from elmband.report.single import N_SHOWN

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.report.intervals.seen import Plan, Seen
+from elmband.report.intervals.counts import Plan, Seen
 from elmband.report.shares import Share, group_verdict
 from elmband.report.wording import number, percent
 

@@ -10,9 +10,9 @@ from elmband._arrays import to_numpy
 from elmband.moments import Several
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
-from elmband.report.classes.said import Said, abstains, positive_place, said
+from elmband.report.classes.predictions import Said, abstains, positive_place, said
+from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
-from elmband.report.look import Look
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
 

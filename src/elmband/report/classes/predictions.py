@@ -6,7 +6,7 @@ import numpy as np
 
 from elmband._arrays import Array, double, to_numpy
 from elmband.estimators import ELMSelectiveClassifier
-from elmband.report.given import placed
+from elmband.report.inputs import placed
 from elmband.report.tallies import Floats, Ints
 
 

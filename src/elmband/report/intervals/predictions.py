@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband._arrays import Array, double, to_numpy
-from elmband.report.given import placed
+from elmband.report.inputs import placed
 from elmband.report.tallies import Floats
 
 # Where coverage is looked at, besides the level asked for.

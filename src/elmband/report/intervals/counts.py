@@ -12,9 +12,9 @@ from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.moments import Several
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
+from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
-from elmband.report.intervals.said import Said, said
-from elmband.report.look import Look
+from elmband.report.intervals.predictions import Said, said
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from elmband._arrays import Array, double, namespace, place, to_numpy
 from elmband.moments import Moments
-from elmband.report.given import seen_in_training
+from elmband.report.inputs import seen_in_training
 from elmband.report.rows import Block
 from elmband.report.tallies import Span
 from elmband.row_prints import SeenRows

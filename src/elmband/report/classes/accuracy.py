@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.report.classes.seen import N_PROBABILITIES, Plan, Seen
+from elmband.report.classes.counts import N_PROBABILITIES, Plan, Seen
 from elmband.report.shares import Share
 
 # A table of more classes does not fit a page.
