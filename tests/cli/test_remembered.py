@@ -100,7 +100,7 @@ def test_info_tells_estimates_from_guarantees(capsys):
     fitted("y")
     assert facts(capsys, "info", "m.st")["promise"]["kind"] == "estimate"
     command("info", "m.st")
-    assert "intervals   an estimate, from errors of training rows" in capsys.readouterr().out
+    assert "intervals   an estimate, from training rows left out" in capsys.readouterr().out
     fitted("y", "--published")
     assert facts(capsys, "info", "m.st")["promise"] == {
         "kind": "estimate",

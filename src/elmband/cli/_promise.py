@@ -70,7 +70,7 @@ def promise_words(promise: dict[str, Any]) -> str:
     if promise["kind"] == "estimate":
         if promise["from"] == "normal distribution":
             return "an estimate: multipliers of the normal distribution, as published"
-        return "an estimate, from errors of training rows left out; fit --calibrate guarantees"
+        return "an estimate, from training rows left out (fit --calibrate makes it a guarantee)"
     unit = "groups" if "groups" in promise else "rows"
     held_out = counted(promise[unit], unit[:-1])
     words = f"guaranteed by {held_out} held out: intervals cover at least their level, on average"
