@@ -20,7 +20,7 @@ from elmband.member import Judged
 from elmband.moments import Chunk, Moments
 from elmband.row_prints import RowPrints
 from elmband.rows import ArrayRows, Rows
-from elmband.sample import RowSample, row_keys, taken, weighty, without_negligible
+from elmband.sample import RowSample, row_keys, sorted_apart, taken, weighty, without_negligible
 from elmband.scaling import Scaling
 from elmband.value_counts import ValueCounts
 from elmband.views import Views, find_views
@@ -63,7 +63,7 @@ class KeptRows(Moments):
         parts = (self, other)
         # What one of both has dropped the sum drops as well.
         bounds = [part.keys.max() for part in parts if not part.complete]
-        names = _sorted_apart(np.concatenate([part.keys for part in parts]))
+        names = sorted_apart(np.concatenate([part.keys for part in parts]))
         if len(names) > self.size:
             bounds.append(names[self.size - 1])
         last = min(bounds, default=np.uint64(_LAST_KEY))
@@ -75,7 +75,7 @@ class KeptRows(Moments):
 
     def cut(self) -> Self:
         """Drop the rows whose keys are not among the smallest, and most of very many twins."""
-        names = _sorted_apart(self.keys)
+        names = sorted_apart(self.keys)
         kept = self
         if len(names) > self.size:
             index = np.flatnonzero(self.keys <= names[self.size - 1])
@@ -119,12 +119,6 @@ class KeptRows(Moments):
         if self.complete:
             return len(names)
         return int((self.size - 1) * 2.0**64 / float(names[-1]))
-
-
-def _sorted_apart(keys: Keys) -> Keys:
-    """Return different keys in their order: `np.unique` takes several times as long."""
-    ordered = np.sort(keys)
-    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(keys) else ordered
 
 
 def _rows_joined(parts: Sequence[KeptRows], places: Sequence[Any]) -> Chunk:

@@ -13,7 +13,7 @@ import numpy as np
 
 from elmband._arrays import Array, double, to_numpy
 from elmband.moments import Chunk, Moments
-from elmband.sample import mixed
+from elmband.sample import mixed, sorted_apart
 
 Prints: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
@@ -84,5 +84,5 @@ def _bits(values: Array) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 def _smallest(prints: Prints, *, complete: bool) -> tuple[Prints, bool]:
     """Return the smallest different prints in order, and whether none was dropped."""
-    found = np.unique(prints)
+    found = sorted_apart(prints)
     return found[:MOST_PRINTS], complete and len(found) <= MOST_PRINTS

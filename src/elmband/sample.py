@@ -110,6 +110,14 @@ def mixed(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     return words ^ (words >> np.uint64(31))
 
 
+def sorted_apart(
+    keys: np.ndarray[Any, np.dtype[np.uint64]],
+) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Return different keys in their order: `np.unique` takes several times as long."""
+    ordered = np.sort(keys)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(keys) else ordered
+
+
 @dataclass(frozen=True, eq=False)
 class SampledRows(Moments):
     """Some rows of every chunk, in the order of the chunks."""
