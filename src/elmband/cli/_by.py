@@ -12,11 +12,11 @@ from elmband import ELMSelectiveClassifier
 from elmband.cli._options import option
 from elmband.moments import Several
 from elmband.progress import shown
-from elmband.report.classes.said import said as said_of_classes
-from elmband.report.given import labelled_rows
+from elmband.report.classes.predictions import said as said_of_classes
+from elmband.report.first_pass import MOST_ROWS, Drawn, row_keys
 from elmband.report.group_levels import Cut, find_cut
-from elmband.report.intervals.said import said as said_of_intervals
-from elmband.report.look import MOST_ROWS, Drawn, row_keys
+from elmband.report.inputs import labelled_rows
+from elmband.report.intervals.predictions import said as said_of_intervals
 from elmband.report.rows import Block, total
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel

@@ -47,7 +47,7 @@ def opened(
     that the model knows, and that nobody asked for.
     """
     with readable(data) as path, told_of(data, path):
-        table, learning = is_table(path), encoder is None
+        table, learning = is_table(path), not hasattr(encoder, "state_")
         if table and encoder is None:
             encoder = TableEncoder()
         names = column_names(path, csv) if table else []
@@ -79,7 +79,9 @@ def opened(
             pieces = pieces_of(path, csv)
             tell_dialect(pieces, csv, named(data))
             if learning:
-                tell_names(pieces, _learned_from(names, columns), named(data))
+                said = columns["encoder"].types or {}
+                used = _learned_from(names, columns) - said.keys()
+                tell_names(pieces, used, named(data))
         yield rows
 
 
