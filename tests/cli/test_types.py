@@ -76,7 +76,7 @@ def test_what_people_may_not_expect_is_told(fit):
         (["--types", "plaze=text"], "Error: types names 'plaze', which is no column of the tab"),
         (["--types", "y=text"], "Error: --types names 'y', which is the target and no feature."),
         (["--types", "order=date"], "--types order=date:dmy or --types order=date:mdy"),
-        (["--types", "place=date"], "row 0: column 'place' holds 'place 0', which is no date"),
+        (["--types", "place=date"], "row 0: column 'place' holds 'place 0', which is not a date"),
     ],
 )
 def test_types_that_cannot_be_are_one_sentence(fit, options, sentence):

@@ -61,10 +61,14 @@ def test_columns_that_changed(name, values, sentence):
 @pytest.mark.parametrize(
     ("name", "values", "sentence"),
     [
-        ("size", ["1", "-", "b", "d"], "holds 'b', which is no number, and the encoder was fitted"),
-        ("size", pd.Series([1, None, "b", 2], dtype=object), "holds 'b', which is no number"),
-        ("when", ["2020-01-01", None, "soon", "?"], "holds 'soon', which is no date as those that"),
-        ("when", ["2020-01-01", None, "1/13/2020", "?"], "holds '1/13/2020', which is no date"),
+        ("size", ["1", "-", "b", "d"], "holds 'b', which is not a number; the encoder"),
+        ("size", pd.Series([1, None, "b", 2], dtype=object), "holds 'b', which is not a number"),
+        (
+            "when",
+            ["2020-01-01", None, "soon", "?"],
+            "holds 'soon', which is not a date as those",
+        ),
+        ("when", ["2020-01-01", None, "1/13/2020", "?"], "holds '1/13/2020', which is not a date"),
     ],
 )
 def test_values_that_are_none_are_named_with_their_row(name, values, sentence):

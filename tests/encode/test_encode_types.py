@@ -26,7 +26,10 @@ TABLE = pd.DataFrame(
         ({"zip": "words"}, "types says 'words' of 'zip'; it may be number, text, date, date:dmy, "),
         ({"zap": "text"}, r"types names 'zap', which is no column of the table; did you mean 'zip"),
         ({"order": "date"}, r"'order' holds dates that may be day/month/year and month/day/year, "),
-        ({"id": "date"}, "X, row 0: column 'id' holds '0', which is no date; mend it, or empty it"),
+        (
+            {"id": "date"},
+            "X, row 0: column 'id' holds '0', which is not a date; mend it",
+        ),
     ],
 )
 def test_types_that_cannot_be(types, sentence):
@@ -54,7 +57,7 @@ def test_one_column_has_one_type():
         ("when", "number", "holds dates, which are no numbers; leave it out of types"),
         ("took", "date", "holds durations, which are no dates; leave it out of types"),
         ("flag", "date", "holds numbers, which are no dates"),
-        ("colour", "date", "holds 'red', which is no date; mend it"),
+        ("colour", "date", "holds 'red', which is not a date; mend it"),
     ],
 )
 def test_types_that_columns_have_not(name, kind, sentence):

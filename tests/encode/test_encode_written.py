@@ -175,7 +175,7 @@ def test_new_rows_may_be_numbers_or_text_of_them():
         new = pd.DataFrame({"hp": values, "k": [0, 0, 0]})
         np.testing.assert_array_equal(encoder.transform(new)[:, :2], expected)
     new = pd.DataFrame({"hp": ["51", "-", "fast"], "k": [0, 0, 0]})
-    with pytest.raises(ValueError, match=r"^X, row 2: column 'hp' holds 'fast', which is no numb"):
+    with pytest.raises(ValueError, match=r"^X, row 2: column 'hp' holds 'fast', which is not a n"):
         encoder.transform(new)
 
 

@@ -65,7 +65,7 @@ def _as_times(words: Words, form: str, zone: str | None) -> Times:
     if others.n:
         _, row, value = others.first[0]
         raise ColumnError(
-            f"holds {quoted(value)}, which is no date as those that the encoder was fitted on; "
+            f"holds {quoted(value)}, which is not a date as those that the encoder was fitted on; "
             "write it as these, or make it empty.",
             row,
         )

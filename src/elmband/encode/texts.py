@@ -158,7 +158,7 @@ def sum_dates(
     if strict and others.n:
         _, row, value = others.first[0]
         row = int(np.flatnonzero(place.rows == row)[0])
-        raise ColumnError(f"holds {quoted(value)}, which is no date; mend it, or empty it.", row)
+        raise ColumnError(f"holds {quoted(value)}, which is not a date; mend it, or empty it.", row)
     n = int(np.count_nonzero(np.append(read.any(axis=0), False)[words.codes]))
     if not n and not others.n:
         # Marks of absence only, which fit every format.

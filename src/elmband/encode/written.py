@@ -94,7 +94,7 @@ def as_numbers(words: Words, *, lenient: bool = False) -> Numbers:
     if strange.n and not lenient:
         _, row, value = strange.first[0]
         raise ColumnError(
-            f"holds {quoted(value)}, which is no number, and the encoder was fitted on numbers; "
+            f"holds {quoted(value)}, which is not a number; the encoder was fitted on numbers: "
             "mend it, or make it empty.",
             row,
         )
