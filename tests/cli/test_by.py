@@ -175,7 +175,7 @@ def test_one_table_for_each_level_that_was_asked_for(folder, capsys):
     ("options", "sentence"),
     [
         (("--by", "twn"), "did you mean 'town'"),
-        (("--by", "y"), "--by 'y' is the target"),
+        (("--by", "y"), "^'y' is the target"),
         (("--by", "town", "--by", "town"), "--by names 'town' twice"),
         (("--by", "town", "--weight", "x"), "leave --weight out"),
         (("--by", "town", "--workers", "2"), "leave --workers out"),
@@ -214,3 +214,10 @@ def test_the_report_gives_the_same_verdicts(folder, tmp_path, capsys):
     # All groups that fall short have a line, however few rows they have.
     assert shown["n_below"] == list(report.values()).count("below")
     assert shown["n_others"] == shown["count"] - len(report) > 20
+
+
+def test_a_report_cannot_be_split_by_its_target(folder, tmp_path):
+    with pytest.raises(ValueError, match="'y' is the target"):
+        command(
+            "report", folder / "m.st", folder / "test.csv", "--by", "y", "-o", tmp_path / "p.html"
+        )

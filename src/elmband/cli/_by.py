@@ -66,12 +66,6 @@ def groups_by(
     Rows are read twice, in flat memory: for a sample that decides how values are cut, and to
     count. `found` is the evaluation of all rows.
     """
-    for name in by:
-        if name in (scan.target_names or ()):
-            raise ValueError(
-                f"--by {name!r} is the target: what is to be predicted cannot tell beforehand "
-                "where predictions hold; name another column."
-            )
     rows = labelled_rows(model, scan, by)
     with shown("auto", rows.nbytes) as bar:
         drawn: Several = total(rows, _sampled, bar, "groups")
