@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmband import load
+from elmband import load, scan
 from elmband.cli import app
+from elmband.report.write import written_report
 
 pytest.importorskip("pyarrow")
 
@@ -174,7 +175,7 @@ def test_one_table_for_each_level_that_was_asked_for(folder, capsys):
     ("options", "sentence"),
     [
         (("--by", "twn"), "did you mean 'town'"),
-        (("--by", "y"), "--by 'y' is the target"),
+        (("--by", "y"), "^'y' is the target"),
         (("--by", "town", "--by", "town"), "--by names 'town' twice"),
         (("--by", "town", "--weight", "x"), "leave --weight out"),
         (("--by", "town", "--workers", "2"), "leave --workers out"),
@@ -184,3 +185,39 @@ def test_what_cannot_be_grouped_gets_one_sentence(folder, options, sentence):
     with pytest.raises(ValueError, match=sentence) as refused:
         command("evaluate", folder / "m.st", folder / "test.csv", *options)
     assert "\n" not in str(refused.value)
+
+
+def test_the_report_gives_the_same_verdicts(folder, tmp_path, capsys):
+    pytest.importorskip("vl_convert")
+    table = pd.read_csv(folder / "test.csv")
+    table["shop"] = [f"shop {k // 20}" for k in range(len(table))]
+    table.loc[:7, ["shop", "y"]] = "odd", 1e3
+    table.loc[8:16, "shop"] = [f"new {k}" for k in range(9)]
+    table.to_csv(tmp_path / "many.csv")
+    (column,) = told(capsys, folder / "m.st", tmp_path / "many.csv", "--by", "shop")["by"]
+    page = tmp_path / "page.html"
+    content = written_report(
+        load(folder / "m.st"),
+        scan(tmp_path / "many.csv", target="y", features=["x"]),
+        page,
+        confidence_level=0.9,
+        title=None,
+        by=["shop"],
+        unit=None,
+    )
+    (shown,) = content["groups"]
+    words = {"broken": "below", "cautious": "above", None: None}
+    report = {line["label"]: words.get(line["verdict"], "chance") for line in shown["rows"]}
+    found = {group["label"]: group["levels"][0]["verdict"] for group in column["groups"]}
+    assert report["odd"] == found["odd"] == "below"
+    assert report.items() <= found.items()
+    # All groups that fall short have a line, however few rows they have.
+    assert shown["n_below"] == list(report.values()).count("below")
+    assert shown["n_others"] == shown["count"] - len(report) > 20
+
+
+def test_a_report_cannot_be_split_by_its_target(folder, tmp_path):
+    with pytest.raises(ValueError, match="'y' is the target"):
+        command(
+            "report", folder / "m.st", folder / "test.csv", "--by", "y", "-o", tmp_path / "p.html"
+        )

@@ -54,3 +54,12 @@ def test_levels_that_look_like_numbers_stay_levels(where, tmp_path):
     for command in ("evaluate", "predict"):
         more = ("-t", "y") if command == "evaluate" else ("-o", "p.csv")
         run(command, where / "m.st", "t.csv", *more, cwd=tmp_path)
+
+
+def test_a_note_is_said_once_however_often_rows_are_read(where, tmp_path):
+    pytest.importorskip("vl_convert")
+    table = pd.read_csv(where / "test.csv")
+    table.loc[::2, "x"] = np.nan
+    table.to_csv(tmp_path / "t.csv", index=False)
+    _, complained = run("report", where / "m.st", "t.csv", "--by", "code", cwd=tmp_path)
+    assert complained.count("has missing values, and had none in training") == 1

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mixed import mixed
 
+from elmband import scan
 from elmband.encode import TableEncoder
 
 
@@ -217,3 +218,11 @@ def test_only_ratios_of_weights_matter(factor):
     assert list(alike.get_feature_names_out()) == list(
         TableEncoder().fit(table).get_feature_names_out()
     )
+
+
+def test_gaps_in_rows_that_are_left_out_are_not_told_of():
+    table = pd.DataFrame({"k": [1.0, 2.0, None, 4.0], "y": [1.0, 2.0, None, 3.0]})
+    rows = scan(table, target="y", encoder=TableEncoder(), missing_target="drop")
+    assert sum(len(chunk.X) for chunk in rows) == 3
+    with pytest.warns(UserWarning, match="'k' has missing values"):
+        list(scan(table.fillna({"y": 0.0}), target="y", encoder=rows.encoder))

@@ -41,7 +41,7 @@ def same(found, expected, where="page"):
 
 
 def share(part, n, looks=1):
-    low, high = proportion_confint(part, n, alpha=0.05 / looks, method="wilson")
+    low, high = proportion_confint(part, n, alpha=0.05 / looks, method="beta")
     return float(part / n), float(low), float(high)
 
 

@@ -63,6 +63,11 @@ def test_classes_that_were_in_training(tmp_path):
         (SeenRows(50, 50, 0), "Not one of these rows was in training"),
         (SeenRows(50, 50, 50), "All of these rows were in training"),
         (SeenRows(50, 50, 5), "10 % of these rows are equal to rows of training"),
+        (SeenRows(500, 500, 1), "One of these rows is equal to a row of training"),
+        (
+            SeenRows(5000, 5000, 3),
+            "0.06 % of these rows are equal to rows of training",
+        ),
         (SeenRows(900, 300, 300), "Nearly all or all of these rows were in training"),
         (SeenRows(900, 300, 30), "About 10 % of these rows"),
         (SeenRows(900, 300, 0), "Of these rows, 300 could be compared"),
@@ -75,6 +80,11 @@ def test_classes_that_were_in_training(tmp_path):
 def test_sentences_on_training_rows(seen, sentence):
     found = training_overlap(seen)
     assert found is None if sentence is None else found["sentence"].startswith(sentence)
+    if found is not None:
+        few = 0 < found["share"] < 0.01
+        assert found["warns"] == (found["n_found"] > 0)
+        assert ("too few to matter" in found["sentence"]) == few
+        assert ("flattering" in found["sentence"]) == (found["warns"] and not few)
 
 
 def test_targets_that_have_no_place_on_the_scale_of_the_model_are_judged_all_the_same(tmp_path):
@@ -140,4 +150,4 @@ def test_targets_that_are_all_alike(model, tmp_path, value):
     constant = held_in(text)["constant"]
     assert constant["width"] == 0
     assert constant["score_ratio"] is None
-    assert "that one has no width" in text
+    assert "would have no width" in text

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from elmband.report.axes import NumberAxis
@@ -207,11 +208,11 @@ def test_steps_leave_one_percent_after_the_other():
 def test_the_uncertainty_of_a_share_is_that_of_statsmodels(n, p):
     part = round(p * n)
     found = Share.of(part, n)
-    low, high = proportion_confint(part, n, method="wilson")
+    low, high = proportion_confint(part, n, method="beta")
     assert found.share == part / n
     np.testing.assert_allclose([found.low, found.high], [low, high], atol=1e-12)
     several = Share.of(part, n, looks=7)
-    low, high = proportion_confint(part, n, alpha=0.05 / 7, method="wilson")
+    low, high = proportion_confint(part, n, alpha=0.05 / 7, method="beta")
     np.testing.assert_allclose([several.low, several.high], [low, high], atol=1e-12)
 
 
@@ -228,10 +229,21 @@ def test_verdicts():
     # Between 84 and 90 % of enough rows is no broken promise, and enough to tell.
     assert Share.of(436, 500).verdict(0.9) == "near"
     assert Share.of(3, 3).verdict(0.9) == "unclear"
+    assert Share.of(3, 5).verdict(0.9) == "unclear"
     # Of a hundred shares some are low by chance: one alone needs more to be doubted.
     assert Share.of(167, 200).verdict(0.9) == "broken"
     assert Share.of(167, 200, looks=100).verdict(0.9) == "unclear"
     assert Share.of(145, 200, looks=100).verdict(0.9) == "broken"
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("looks", [1, 20, 100])
+def test_chance_alone_seldom_breaks_a_promise_however_small_groups_are(level, looks):
+    for n in (2, 3, 4, 5, 8, 20, 50):
+        held = np.arange(n + 1)
+        verdicts = [Share.of(int(k), n, looks=looks).verdict(level) for k in held]
+        false = binom.pmf(held, n, level)[[verdict == "broken" for verdict in verdicts]].sum()
+        assert looks * false <= 0.025
 
 
 def test_one_row_gets_no_verdict():

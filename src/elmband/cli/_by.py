@@ -40,6 +40,7 @@ OTHERS = "all others"
 # What is beyond chance, in the words of the report; everything else chance explains.
 _OF_COVERAGE = {"broken": "below", "cautious": "above"}
 _OF_ERRORS = {"broken": "more", "cautious": "fewer"}
+_WORSE = ("below", "more")
 _RANKS = {"below": 0, "more": 0, None: 2}
 
 Line = dict[str, Any]
@@ -65,12 +66,6 @@ def groups_by(
     Rows are read twice, in flat memory: for a sample that decides how values are cut, and to
     count. `found` is the evaluation of all rows.
     """
-    for name in by:
-        if name in (scan.target_names or ()):
-            raise ValueError(
-                f"--by {name!r} is the target: what is to be predicted cannot tell beforehand "
-                "where predictions hold; name another column."
-            )
     rows = labelled_rows(model, scan, by)
     with shown("auto", rows.nbytes) as bar:
         drawn: Several = total(rows, _sampled, bar, "groups")
@@ -126,29 +121,32 @@ def _summed(block: Block, cuts: Sequence[Cut], values: Any) -> Several:
 
 
 def _column(cut: Cut, found: ByLabel, told: Any) -> dict[str, Any]:
-    """Return the groups of a column, the worst first."""
-    labels = [
+    """Return the groups of a column, the worst first.
+
+    Verdicts allow for all groups that there are, as those of the report do.
+    """
+    told = partial(told, looks=len(found.sums))
+    names = [
         cut.name(code, float(low), float(high))
         for code, low, high in zip(found.labels, found.low, found.high, strict=True)
     ]
-    sums, pooled = list(found.sums), 0
-    if not cut.ordered:
-        labels, sums, pooled = _pooled(labels, sums)
-    groups = [
-        {"label": label, "rows": round(float(part[0])), **told(part, looks=len(sums))}
-        for label, part in zip(labels, sums, strict=True)
-    ]
-    return {"pooled": pooled, "groups": worst_first(groups)}
-
-
-def _pooled(labels: list[str], sums: list[Any]) -> tuple[list[str], list[Any], int]:
-    """Take words with few rows together."""
-    rare = [k for k, part in enumerate(sums) if part[0] < LEAST_ROWS]
+    groups = [_group(name, part, told) for name, part in zip(names, found.sums, strict=True)]
+    rare = [] if cut.ordered else [k for k, group in enumerate(groups) if _is_rare(group)]
     if len(rare) < 2:
-        return labels, sums, 0
-    kept = [k for k in range(len(sums)) if k not in set(rare)]
-    together = np.sum([sums[k] for k in rare], axis=0)
-    return [*(labels[k] for k in kept), OTHERS], [*(sums[k] for k in kept), together], len(rare)
+        return {"pooled": 0, "groups": worst_first(groups)}
+    kept = [group for k, group in enumerate(groups) if k not in set(rare)]
+    together = _group(OTHERS, found.sums[rare].sum(axis=0), told)
+    return {"pooled": len(rare), "groups": worst_first([*kept, together])}
+
+
+def _group(label: str, sums: Any, told: Any) -> Line:
+    return {"label": label, "rows": round(float(sums[0])), **told(sums)}
+
+
+def _is_rare(group: Line) -> bool:
+    """Tell whether a group has few rows, and is not worse than chance explains all the same."""
+    judged = group.get("levels", [group])
+    return group["rows"] < LEAST_ROWS and not any(one["verdict"] in _WORSE for one in judged)
 
 
 def worst_first(groups: list[Line], at: int = 0) -> list[Line]:

@@ -9,8 +9,10 @@ import typer
 
 from elmband.cli._options import option
 from elmband.targets import told_range
-from elmband.transform import Identity, TargetError
+from elmband.transform import BoxCox, Identity, Log, Log1p, Logit, TargetError
 
+# Powers that have names.
+_ROOTS = {0.5: "square roots", 0.25: "fourth roots"}
 _NUMBERS = "If the target is numbers"
 
 Transform = Annotated[
@@ -146,6 +148,25 @@ def target_facts(model: Any) -> dict[str, Any]:
     return facts
 
 
+def scale_words(transform: Any) -> str:
+    """Return a scale as people call it.
+
+    Examples
+    --------
+    >>> from elmband.transform import BoxCox, Log, Logit
+    >>> [scale_words(one) for one in (Log(), BoxCox((0.5,), (3.0,)), Logit(0.0, 100.0))]
+    ['logarithms', 'square roots', 'logits between 0 and 100']
+    """
+    if isinstance(transform, BoxCox) and len(transform.shape) == 1:
+        (shape,) = transform.shape
+        return _ROOTS.get(shape, f"powers of {shape:.3g} (Box-Cox)")
+    if isinstance(transform, Logit):
+        return f"logits between {transform.low:g} and {transform.high:g}"
+    return {Log: "logarithms", Log1p: "logarithms of 1 + target"}.get(
+        type(transform), "functions of your own"
+    )
+
+
 def target_lines(model: Any, target: str) -> list[str]:
     """Say in one line each what was found of the target, and how it is switched off."""
     lines = []
@@ -163,8 +184,8 @@ def target_lines(model: Any, target: str) -> list[str]:
         )
     if model.target_transform == "auto" and not isinstance(model.target_transform_, Identity):
         lines.append(
-            f"Learned on the scale {model.target_transform_!r}, where intervals are better by 2 % "
-            "or more (--transform none if not wanted)."
+            f"Learned on the scale of {scale_words(model.target_transform_)}, where intervals are "
+            "better by 2 % or more (--transform none if not wanted)."
         )
     if model.symmetric == "auto" and not model.symmetric_:
         lines.append(

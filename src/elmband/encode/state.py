@@ -53,8 +53,6 @@ class NumberColumn:
             check_range(raw.values, out.dtype)
             out[:, 0] = raw.values
             out[missing, 0] = self.mean
-            if not self.gaps and missing.any():
-                warn_of_gaps(self.name)
         if self.gaps:
             out[:, -1] = missing
 
@@ -270,13 +268,22 @@ class EncoderState:
                 names.append(full if count[full] == 1 else f"{full}#{count[full]}")
         return tuple(names)
 
-    def encode(self, columns: Mapping[str, Any], where: Where, out: Array) -> None:
-        """Write the features of some rows to `out`, (n, features)."""
+    def encode(
+        self, columns: Mapping[str, Any], where: Where, out: Array, kept: Array | None = None
+    ) -> None:
+        """Write the features of some rows to `out`, (n, features).
+
+        Of rows that will not be `kept`, as they have no target, nothing is said.
+        """
         place = 0
         for column in self.used:
             with at(where, column.name):
                 raw = self.read(column, columns[column.name])
                 column.fill(raw, out[:, place : place + len(column.endings)])
+                if isinstance(column, NumberColumn) and column.varies and not column.gaps:
+                    missing = raw.missing if kept is None else raw.missing & kept
+                    if missing.any():
+                        warn_of_gaps(column.name)
             place += len(column.endings)
 
     @staticmethod

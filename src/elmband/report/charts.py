@@ -20,6 +20,15 @@ _DASHED: Spec = {"strokeWidth": 1.5, "strokeDash": [4, 4]}
 _DOT: Spec = {"type": "point", "filled": True, "size": 70, "opacity": 1}
 _BAR: Spec = {"type": "bar", "height": {"band": 0.7}}
 
+# Below a chart, one below the other, there is space for all words on a phone too.
+_BELOW: Spec = {"orient": "bottom", "columns": 1}
+# Numbers whose zeros would fill the chart, as the text beside it writes them.
+_SHORT: Spec = {
+    "labelExpr": "datum.value == 0 ? '0' : abs(datum.value) >= 1e9 || abs(datum.value) < 1e-4"
+    " ? format(datum.value, '.3~e') : datum.label",
+    "labelFlush": True,
+}
+
 _CONFIG: Spec = {
     "font": _FONT,
     "background": "transparent",
@@ -39,6 +48,7 @@ _CONFIG: Spec = {
         "labelPadding": 8,
         "labelFlush": False,
         "labelOverlap": True,
+        "labelSeparation": 4,
     },
     "legend": {
         "orient": "top",
@@ -114,7 +124,8 @@ def _along(spec: Spec, *more: Spec) -> Spec:
 
 
 def _share(field: str, title: str, **scale: Any) -> Spec:
-    axis = {"format": "%", "title": title, "tickCount": 5}
+    # The last label ends where the axis does, so that none is cut.
+    axis = {"format": "%", "title": title, "tickCount": 5, "labelFlush": True}
     return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
 
 
@@ -205,9 +216,9 @@ def _widths(unit: str) -> Spec:
     colour = {
         "type": "nominal",
         "scale": {"domain": [width, error], "range": [_SOFT, _SECOND]},
-        "legend": {"orient": "bottom", "columns": 1},
+        "legend": _BELOW,
     }
-    across = {"type": "quantitative", "axis": {"title": unit, "tickCount": 5}}
+    across = {"type": "quantitative", "axis": {"title": unit, "tickCount": 5, **_SHORT}}
     tips = _tips(
         ("label", "where", None),
         ("width", width, ",.3~r"),
@@ -255,6 +266,7 @@ def _parts() -> Spec:
             "field": "what",
             "type": "nominal",
             "scale": {"domain": [noise, unknown], "range": [_SOFT, _FIRST]},
+            "legend": _BELOW,
         },
         "order": {"field": "what", "sort": "ascending"},
         "tooltip": _tips(
@@ -277,7 +289,7 @@ def _depends(*, noise: bool) -> Spec:
             "field": "what",
             "type": "nominal",
             "scale": {"domain": words, "range": [_FIRST, _SECOND][: len(words)]},
-            "legend": {} if noise else None,
+            "legend": _BELOW if noise else None,
         },
         "tooltip": _tips(
             ("label", "column", None), ("what", "of", None), ("share", "share", ".1%")
@@ -305,7 +317,7 @@ def _people(name: str, unit: str, form: str, start: int, error: float) -> Spec:
     x = _share("share", "rows answered", domain=[0, 1])
     title = f"{name}, {unit}" if unit else name
     y: Spec = {"field": "error", "type": "quantitative", "title": title}
-    y["axis"] = {"format": ".2~%"} if "%" in form else {}
+    y["axis"] = {"format": ".2~%"} if "%" in form else _SHORT
     tips = _tips(("share", "rows answered", ".1%"), ("error", name, form))
     here: Spec = {"transform": [{"filter": "datum.at === at"}]}
     layers: list[Spec] = [

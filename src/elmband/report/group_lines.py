@@ -20,17 +20,18 @@ def split_lines(found: ByLabel, line: Callable[[Any], Line], name: str, cut: Cut
 
     `line` turns the sums of a group, of which the first is its number of rows, into what is told
     of it; the lowest group is the one with the least `high` among those with a verdict. Groups
-    with few rows are taken together. What is missing comes last.
+    with few rows are taken together, but for those that fall short. What is missing comes last.
     """
     order = sorted(range(len(found.labels)), key=lambda j: _place(found, cut, j))
     lines = [_named(found, cut, j) | line(found.sums[j]) for j in order]
-    rest = [] if cut.ordered else order[MOST_GROUPS:]
+    shown = list(range(len(lines))) if cut.ordered else _shown(lines)
+    rest = [j for k, j in enumerate(order) if k not in set(shown)]
     others = {"label": "all others", **line(found.sums[rest].sum(axis=0))} if rest else None
     judged = [line for line in lines if line["verdict"] is not None]
     return {
         "name": name,
         "count": len(lines),
-        "rows": _with_gaps(lines, found, cut) if cut.ordered else lines[:MOST_GROUPS],
+        "rows": _with_gaps(lines, found, cut) if cut.ordered else [lines[k] for k in shown],
         "others": others,
         "n_others": len(rest),
         "lowest": min(judged, key=lambda line: (line["high"], line["label"]), default=None),
@@ -38,6 +39,16 @@ def split_lines(found: ByLabel, line: Callable[[Any], Line], name: str, cut: Cut
         "n_unclear": sum(line["verdict"] == "unclear" for line in judged),
         "n_single": len(lines) - len(judged),
     }
+
+
+def _shown(lines: list[Line]) -> list[int]:
+    """Return the places of groups with a line: those of most rows, and all that fall short.
+
+    Of very many that do, the lowest.
+    """
+    short = [k for k in range(MOST_GROUPS, len(lines)) if lines[k]["verdict"] == "broken"]
+    lowest = sorted(short, key=lambda k: (lines[k]["high"], k))[:MOST_GROUPS]
+    return [*range(min(MOST_GROUPS, len(lines))), *sorted(lowest)]
 
 
 def _place(found: ByLabel, cut: Cut, j: int) -> tuple[bool, float, int]:

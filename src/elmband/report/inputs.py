@@ -69,6 +69,12 @@ def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
     names = _names(model, data.feature_names, data.n_features)
     target = None if data.target_names is None else data.target_names[0]
     axes = axes_of(names, encoder_state(model))
+    for one in by:
+        if isinstance(one, str) and one in (data.target_names or ()):
+            raise ValueError(
+                f"{one!r} is the target: what is to be predicted cannot tell beforehand where "
+                "predictions hold; name another column to split rows by."
+            )
     groups = tuple(find_groups(one, names, axes, None, data) for one in by)
     decode = partial(_places, model) if isinstance(model, ELMClassifier) else _same
     return LabelledRows(data, decode, axes, _called(target), groups)

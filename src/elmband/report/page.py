@@ -100,6 +100,7 @@ def _environment() -> Any:
     )
     for name in ("number", "percent", "hundred", "points", "count", "plain"):
         environment.filters[name] = _shown(getattr(wording, name))
+    environment.filters |= {"out_of": _out_of, "first_of": _first_of}
     return environment
 
 
@@ -115,6 +116,15 @@ def _shown(form: Any) -> Any:
         return Markup('<data value="{}">{}</data>').format(repr(value), text)
 
     return write
+
+
+def _first_of(share: float, n: int) -> Any:
+    """Write how many of a hundred, or of fewer rows, with the number itself beside it."""
+    return _shown(lambda _: wording.first_of(share, n))(share if n >= 100 else round(share * n))
+
+
+def _out_of(share: float, n: int) -> Any:
+    return _first_of(share, n) + f" of {min(n, 100)}"
 
 
 @cache

@@ -3,7 +3,7 @@
 import math
 from typing import Literal, NamedTuple, Self
 
-from scipy.special import ndtri
+from scipy.special import betaincinv
 
 # Of measurements like these, so many hold the truth.
 CERTAINTY = 0.95
@@ -16,11 +16,15 @@ Verdict = Literal["kept", "near", "cautious", "broken", "unclear"]
 
 
 class Share(NamedTuple):
-    """A share of rows with the range in which the true one lies, by Wilson's interval.
+    """A share of rows with the range in which the true one lies, by Clopper and Pearson's interval.
 
-    With z = Φ⁻¹(0.975) for 95 % and the share p of n independent rows, it is
+    It is exact for few rows too: true shares within it are those with which k of n independent rows
+    or fewer, and k or more, are each seen in at least 2.5 of 100 cases, for 95 %. They end at
 
-        (p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n).
+        B⁻¹(0.025; k, n - k + 1)   and   B⁻¹(0.975; k + 1, n - k),
+
+    quantiles of the beta distribution. Of many groups of a few rows, Wilson's interval, which is
+    narrower, would call some broken by chance alone.
     """
 
     share: float
@@ -36,12 +40,10 @@ class Share(NamedTuple):
         """
         if n <= 0:
             return cls(math.nan, math.nan, math.nan)
-        p, z = part / n, float(-ndtri((1 - certainty) / (2 * max(looks, 1))))
-        centre = p + z**2 / (2 * n)
-        half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-        whole = 1 + z**2 / n
-        # Rounding must not lead beyond what was measured.
-        return cls(p, min((centre - half) / whole, p), max((centre + half) / whole, p))
+        tail = (1 - certainty) / (2 * max(looks, 1))
+        low = float(betaincinv(part, n - part + 1, tail)) if part > 0 else 0.0
+        high = float(betaincinv(part + 1, n - part, 1 - tail)) if part < n else 1.0
+        return cls(part / n, low, high)
 
     def verdict(self, level: float) -> Verdict:
         """Judge a promise that this share holds, give or take one row in a hundred.

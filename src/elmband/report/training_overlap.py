@@ -8,6 +8,8 @@ from elmband.row_prints import SeenRows
 
 # Fewer rows that can be compared tell nothing.
 _LEAST = 10
+# Fewer rows of a hundred change no number that people look at.
+_FEW = 0.01
 
 
 def training_overlap(seen: SeenRows | None) -> dict[str, Any] | None:
@@ -45,7 +47,14 @@ def _sentence(seen: SeenRows, measured: Share, *, every: bool) -> str:
             "by fingerprints: errors and coverage are flattering, and say little about new rows."
         )
     about = "" if every else "About "
+    one = every and seen.n_found == 1
+    many = "One" if one else f"{about}{percent(measured.share)}"
+    meaning = (
+        "too few to matter, unless rows were not meant to be there twice"
+        if measured.share < _FEW
+        else "errors and coverage are flattering"
+    )
     return (
-        f"{about}{percent(measured.share)} of these rows are equal to rows of training, target "
-        "included (compared by fingerprints): errors and coverage are flattering."
+        f"{many} of these rows {'is' if one else 'are'} equal to {'a row' if one else 'rows'} of "
+        f"training, target included (compared by fingerprints): {meaning}."
     )

@@ -55,6 +55,22 @@ def hundred(share: float) -> str:
     return f"{value:.1f}"
 
 
+def out_of(share: float, n: float) -> str:
+    """Write how many of a hundred, or of all rows where there are fewer.
+
+    Examples
+    --------
+    >>> [out_of(share, n) for share, n in ((0.893, 1000), (0.6, 5), (1.0, 1))]
+    ['89 of 100', '3 of 5', '1 of 1']
+    """
+    return f"{first_of(share, n)} of {min(round(n), 100)}"
+
+
+def first_of(share: float, n: float) -> str:
+    """Write only the first number of these two."""
+    return hundred(share) if n >= 100 else f"{share * n:.0f}"
+
+
 def points(share: float) -> str:
     """Write a difference of two shares.
 
@@ -94,11 +110,11 @@ def plain(value: float) -> str:
 
     Examples
     --------
-    >>> [plain(x) for x in (2001.0, 2001.25, 0.123456, 1234567.0, -3.0)]
-    ['2001', '2001.2', '0.1235', '1234567', '-3']
+    >>> [plain(x) for x in (2001.0, 2001.25, 0.123456, 1234567.0, -3.0, 19477.04, 15600000.5)]
+    ['2001', '2001.2', '0.1235', '1234567', '-3', '19477', '15600000']
     """
     if float(value).is_integer() and abs(value) < 1e9:
         return str(int(value))
-    if 1e3 <= abs(value) < 1e6:
-        return f"{value:.1f}"
+    if 1e3 <= abs(value) < 1e9:
+        return f"{value:.{1 if abs(value) < 1e6 else 0}f}".removesuffix(".0")
     return f"{value:.4g}"

@@ -111,7 +111,8 @@ class EncodedReader(RawReader):
             with at(where, self._goal_name):
                 out[1][:, 0] = self._codes(goal)
         if self._columns:
-            self._state.encode(_raw_columns(block, self._columns, first, stop), where, out[0])
+            columns = _raw_columns(block, self._columns, first, stop)
+            self._state.encode(columns, where, out[0], kept(*out[1:]) if self._gaps else None)
 
     def _codes(self, goal: Raw) -> Array:
         target = self._state.target

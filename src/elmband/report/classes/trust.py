@@ -67,23 +67,28 @@ def features(plan: Plan, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "name": axis.name,
                 "best": best,
                 "least": least,
-                "sentence": _sentence(plan, axis.name, best, least),
+                "apart": best is not least,
+                "sentence": _sentence(plan, axis.name, mine, best, least),
             }
         )
     return found
 
 
-def _sentence(plan: Plan, name: str, best: Any, least: Any) -> str:
-    if best is least:
+def _sentence(plan: Plan, name: str, parts: list[Any], best: Any, least: Any) -> str:
+    if len(parts) == 1:
         return f"{name} is the same in all rows, and tells nothing."
+    if best is least:
+        return (
+            f"Labels are right about as often wherever {name} is: no part of the rows stands out."
+        )
     text = (
         f"Most labels are right where {name} is {best['label']}, {percent(best['right'])}; fewest "
         f"where it is {least['label']}, {percent(least['right'])}."
     )
     if plan.abstains:
         text += (
-            f" The model answers {percent(best['answered'])} of the rows there, and "
-            f"{percent(least['answered'])} here."
+            f" The model answers {percent(best['answered'])} of the former rows, and "
+            f"{percent(least['answered'])} of the latter."
         )
     return text
 

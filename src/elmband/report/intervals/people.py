@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elmband.report.intervals.counts import Seen
-from elmband.report.wording import count, hundred, number, percent
+from elmband.report.wording import count, number, out_of, percent
 
 # Where the slider stands at first.
 _START = 0.7
@@ -64,4 +64,4 @@ def _sentence(point: dict[str, Any], error: float, unit: str) -> str:
 
 
 def _held(point: dict[str, Any]) -> str:
-    return f"Of 100 intervals answered, {hundred(point['held'])} held."
+    return f"Of the intervals answered, {out_of(point['held'], point['n'])} held."

@@ -59,7 +59,7 @@ def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[st
                 "wide": wide,
                 "ratio": wide["width"] / narrow["width"] if narrow["width"] else np.inf,
                 "least": least,
-                "sentence": _sentence(axis.name, narrow, wide, least, unit),
+                "sentence": _sentence(axis.name, len(mine), (narrow, wide, least), unit),
             }
         )
     return found
@@ -74,11 +74,15 @@ def overall(plan: Plan, seen: Seen) -> dict[str, float]:
     }
 
 
-def _sentence(name: str, narrow: Any, wide: Any, least: Any, unit: str) -> str:
-    if narrow is wide:
+def _sentence(name: str, n_parts: int, lines: tuple[Any, Any, Any], unit: str) -> str:
+    narrow, wide, least = lines
+    if n_parts == 1:
         return f"{name} is the same in all rows, and tells nothing."
     text = (
-        f"Intervals are narrowest where {name} is {narrow['label']} (typically "
+        f"Intervals are about as wide wherever {name} is: typically "
+        f"{number(narrow['width'])}{unit}."
+        if narrow["width"] == wide["width"]
+        else f"Intervals are narrowest where {name} is {narrow['label']} (typically "
         f"{number(narrow['width'])}{unit} wide, error {number(narrow['error'])}{unit}) and widest "
         f"where it is {wide['label']} ({number(wide['width'])}{unit} wide, error "
         f"{number(wide['error'])}{unit})."

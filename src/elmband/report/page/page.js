@@ -76,9 +76,12 @@ async function draw(box) {
   views.push({ view, signals, step: height && ((place) => step(rows, usual, place)) });
 }
 
-function set(signal, value) {
+// Labels may be longer than before: space beside the bars is measured again.
+function set(signal, value, { anew = false } = {}) {
   for (const { view, signals } of views) {
-    if (signals.includes(signal)) view.signal(signal, value).runAsync();
+    if (!signals.includes(signal)) continue;
+    view.signal(signal, value);
+    (anew ? view.resize() : view).runAsync();
   }
 }
 
@@ -92,7 +95,7 @@ function choose(place) {
   for (const one of views) {
     if (one.step && one.signals.includes("feature")) one.view.signal("y_step", one.step(place));
   }
-  set("feature", place);
+  set("feature", place, { anew: true });
 }
 
 function answer(slider) {
