@@ -149,7 +149,7 @@ def ending() -> Iterator[None]:
         warnings.filterwarnings("ignore", category=RuntimeWarning)
         # Told as notes, with options of the command line in them.
         warnings.filterwarnings("ignore", category=ColumnWarning)
-        warnings.showwarning = _note  # type: ignore[assignment]
+        warnings.showwarning = _Notes()
         yield
     except KeyboardInterrupt as error:
         sys.exit(_status_of(error))
@@ -176,9 +176,17 @@ def _sentence(error: Exception) -> str:
     return f"{name}{error.strerror}."
 
 
-def _note(message: Warning | str, *_: Any) -> None:
-    """Say what a warning says, without the line of code that it comes from."""
-    note(str(message))
+class _Notes:
+    """Says what warnings say, once each, without the lines of code that they come from."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        """Say it, unless a command that asks a model twice has said so."""
+        if str(message) not in self._told:
+            self._told.add(str(message))
+            note(str(message))
 
 
 def note(sentence: str) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from elmband.cli._options import option
 from elmband.targets import told_range
-from elmband.transform import Identity, TargetError
+from elmband.transform import BoxCox, Identity, Log, Log1p, Logit, TargetError
 
 _NUMBERS = "If the target is numbers"
 
@@ -146,6 +146,19 @@ def target_facts(model: Any) -> dict[str, Any]:
     return facts
 
 
+def scale_words(transform: Any) -> str:
+    """Return the scale of a target in words; functions of a user have none.
+
+    >>> scale_words(Log()), scale_words(BoxCox((0.5,), (2.0,))), scale_words(Logit(0, 10))
+    ('log', 'Box-Cox with λ = 0.5', 'logit between 0 and 10')
+    """
+    if isinstance(transform, BoxCox):
+        return f"Box-Cox with λ = {', '.join(f'{shape:.3g}' for shape in transform.shape)}"
+    if isinstance(transform, Logit):
+        return f"logit between {transform.low:g} and {transform.high:g}"
+    return {Log: "log", Log1p: "log1p"}.get(type(transform), repr(transform))
+
+
 def target_lines(model: Any, target: str) -> list[str]:
     """Say in one line each what was found of the target, and how it is switched off."""
     lines = []
@@ -163,8 +176,8 @@ def target_lines(model: Any, target: str) -> list[str]:
         )
     if model.target_transform == "auto" and not isinstance(model.target_transform_, Identity):
         lines.append(
-            f"Learned on the scale {model.target_transform_!r}, where intervals are better by 2 % "
-            "or more (--transform none if not wanted)."
+            f"Learned on the scale {scale_words(model.target_transform_)}, where intervals are "
+            "better by 2 % or more (--transform none if not wanted)."
         )
     if model.symmetric == "auto" and not model.symmetric_:
         lines.append(

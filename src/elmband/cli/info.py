@@ -8,7 +8,7 @@ from elmband.cli._files import STANDARD, loaded, named
 from elmband.cli._local import local_line
 from elmband.cli._options import AsJson, Model, counted, tell
 from elmband.cli._promise import promise_of, promise_words
-from elmband.cli._target import target_facts
+from elmband.cli._target import scale_words, target_facts
 from elmband.printable import on_one_line
 from elmband.targets import told_range
 
@@ -108,7 +108,7 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         values = [f"{value:g}" for value in facts["target_values"]]
         lines["values"] = f"bounds are among {_shortened(values)}"
     if "target_transform" in facts:
-        lines["scale"] = facts["target_transform"]
+        lines["scale"] = scale_words(model.target_transform_)
     width = max(map(len, lines))
     text = "\n".join(f"{name:<{width}}  {value}" for name, value in lines.items() if value)
     return text if model.encoder_ is None else f"{text}\n\n{model.encoder_.summary()}"
