@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from forked import run
 
 from elmband import load
 from elmband.cli import app
@@ -114,3 +115,12 @@ def test_classes_are_told_what_rows_held_out_are_for(capsys):
     said, told = both(capsys, "-t", "kind", "--coverage", "0.5", "--calibrate", "held150.csv",
                       "--groups", "patient")  # fmt: skip
     assert "Calibrated on 25 groups (150 rows of held150.csv)." in said
+
+
+def test_a_note_that_two_questions_meet_is_told_once(here):
+    """Before, triage said it of the intervals that it wrote and of those that it judged by."""
+    fit = ("fit", "t.csv", "-t", "y", "--feature", "x", "--neurons", "5", "-o", "m.st")
+    run(*fit, "--symmetric", "yes", "--calibrate", "held8.csv", cwd=here)
+    outputs = ("-o", "a.csv", "--review", "b.csv", "--max-width", 1)
+    _, told = run("triage", "m.st", "t.csv", *outputs, cwd=here)
+    assert told.count("calibration rows are too few for a guarantee") == 1

@@ -150,3 +150,12 @@ def test_info_tells_of_groups(capsys):
     command(*FIT, "-t", "price", "--feature", "x")
     command("info", "m.st")
     assert "left out as a whole" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("here")
+def test_scales_are_named_in_words(capsys):
+    """Before, people were told of Log() and of BoxCox(shape=(0.5,), log_centre=(...))."""
+    command(*FIT, "-t", "price", "--feature", "x", "--transform", "log")
+    capsys.readouterr()
+    command("info", "m.st")
+    assert "\nscale       log\n" in capsys.readouterr().out

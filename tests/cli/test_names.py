@@ -74,6 +74,13 @@ def test_files_of_a_table_must_have_the_columns_of_the_model(where, tmp_path):
     assert "'more' is in one of them only" in complained
 
 
+def test_a_renamed_column_is_asked_for_by_its_new_name(where, tmp_path):
+    renamed = pd.read_csv(where / "t.csv").rename(columns={"x": "x_"})
+    renamed.to_csv(tmp_path / "t.csv", index=False)
+    _, complained = run("predict", where / "m.st", "t.csv", "-o", "p.csv", cwd=tmp_path, code=1)
+    assert "'x', which the model was trained on; did you mean 'x_'?" in complained
+
+
 def test_two_names_of_one_file_are_one_file(where, tmp_path):
     outputs = ("-o", "./a.csv", "--review", "a.csv")
     command = ("triage", where / "m.st", where / "t.csv", *outputs, "--max-width", 4)

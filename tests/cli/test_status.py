@@ -97,7 +97,9 @@ def test_tolerance_makes_a_check_of_an_evaluation(folder, tmp_path):
     said, complained = run(*command, "--tolerance", 0.05, "--json", cwd=folder, code=3)
     told = json.loads(said)
     assert told["kept"] is False
-    assert is_one_sentence(complained)
+    seen, kept = complained.splitlines(keepends=True)
+    assert seen.startswith("Note: 50 % of these rows are equal to rows of training")
+    assert is_one_sentence(kept)
     share = told["levels"][0]["coverage"]
     assert f"Intervals of 50 % cover a share of {share:.4g} instead of 0.5" in complained
     right = ("evaluate", "patients.safetensors", "patients.csv", "-t", "progress")

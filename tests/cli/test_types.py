@@ -49,7 +49,7 @@ def test_columns_are_what_they_are_said_to_be(fit, path):
     assert "'order'" not in told
     summary, _ = run("info", path.with_name("model.safetensors"))
     lines = {line.split()[0]: line for line in summary.splitlines() if line}
-    assert "value, missing; text that is numbers; marks of absence in 2 rows" in lines["hp"]
+    assert lines["hp"].endswith("value, missing")
     assert "text that is dates, month/day/year" in lines["when"]
     assert "text that is dates, day/month/year" in lines["order"]
     assert "5 of 5 levels" in lines["a=b"]
@@ -65,16 +65,17 @@ def test_what_people_may_not_expect_is_told(fit):
         "--max-levels 20 gives 15 more their own."
     ) in told
     assert (
-        "Note: 'order' holds dates that may be day/month/year and month/day/year, as no day above "
-        "12 tells: it stays text, --types order=date:dmy or --types order=date:mdy makes dates"
+        "Note: 'order' holds dates that may be day/month/year or month/day/year, as nothing in "
+        "them tells which: it stays text, --types order=date:dmy or --types order=date:mdy makes"
     ) in told
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--types", "plaze=text"], "Error: types names 'plaze', which is no column of the tab"),
+        (["--types", "plaze=text"], "Error: types names 'plaze', which is no column to lea"),
         (["--types", "y=text"], "Error: --types names 'y', which is the target and no feature."),
+        (["--weight", "id", "--types", "id=text"], "--types names 'id', which is the weight"),
         (["--types", "order=date"], "--types order=date:dmy or --types order=date:mdy"),
         (["--types", "place=date"], "row 0: column 'place' holds 'place 0', which is not a date"),
     ],
@@ -97,9 +98,45 @@ def test_a_few_words_among_numbers_are_told_with_their_rows(fit, path):
         in (told)
     )
     _, told = fit("--types", "hp=number")
-    assert "Note: 'hp' is to be numbers, and holds text in 1 rows, such as 'soon' (row 7)" in told
+    assert "Note: 'hp' is to be numbers, and holds text in 1 row, such as 'soon' (row 7)" in told
     _, told = fit("--types", "hp=text")
     assert "'soon'" not in told
+
+
+def test_names_are_quoted_as_a_shell_needs_them(fit, path):
+    """Before, options in errors broke at the blanks of a name."""
+    text = path.read_text().replace("hp,when,order", "engine hp,when,day of order", 1)
+    path.write_text(text)
+    _, told = fit("--types", "day of order=date", code=1)
+    assert "(--types 'day of order=date:dmy' or --types 'day of order=date:mdy')" in told
+    lines = text.splitlines()
+    lines[8] = "soon" + lines[8][lines[8].index(",") :]
+    path.write_text("\n".join(lines))
+    assert "(--types 'engine hp=number')" in fit(code=1)[1]
+
+
+def test_short_dates_with_days_above_12_are_not_said_to_have_none(fit, path):
+    """Before, 19.08.22 and the like were told of with a reason that was not true."""
+    path.write_text(
+        path.read_text().replace("3/4/2012", "19.08.22").replace("4/5/2012", "02.09.21")
+    )
+    _, told = fit()
+    assert "day/month/year or year/month/day, as nothing in them tells which" in told
+
+
+def test_columns_without_a_name_are_left_out_visibly(fit, path):
+    path.write_text("".join(f"{line},\n" for line in path.read_text().splitlines()))
+    assert "Columns left out: id, ''" in fit("--types", "id=ignore")[0].replace("'', id", "id, ''")
+
+
+@pytest.mark.parametrize("mark", [" ", "'", "\u00a0", "\u202f"])
+def test_numbers_with_any_mark_after_thousands_are_told_of(fit, path, mark):
+    """Before, only commas and points were known: such a column was left out without a note."""
+    lines = path.read_text().splitlines()
+    cells = [f"{k % 9 + 1}{mark}{100 + k}" for k in range(N)]
+    path.write_text("\n".join(f"{a},{b}" for a, b in zip(lines, ["pay", *cells], strict=True)))
+    _, told = fit()
+    assert f"has numbers such as 1{mark}100 and is read as text: write them without" in told
 
 
 def test_files_without_names_have_no_types(tmp_path):

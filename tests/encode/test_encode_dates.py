@@ -135,7 +135,7 @@ def test_formats_that_all_values_agree_with_are_read(form, tmp_path):
 def test_an_order_that_no_day_tells_is_asked_for(form):
     values = [day.replace(day=day.day % 12 + 1).strftime(form) for day in DAYS]
     with pytest.warns(
-        ColumnWarning, match=r"'t' holds dates that may be day/month/year and mo"
+        ColumnWarning, match=r"'t' holds dates that may be day/month/year or mo"
     ) as w:
         encoder = fitted(values)
     assert encoder.state_.columns[0].kind == "text"

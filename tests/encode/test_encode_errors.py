@@ -164,7 +164,7 @@ def test_arrays_that_cannot_be():
         ({"min_count": "some"}, "min_count must be 'auto' or a positive number; got 'some'"),
         ({"categorical": "zip"}, "categorical must be a list of names; got 'zip'"),
         ({"categorical": [1]}, r"categorical must be a list of names; got \[1\]"),
-        ({"categorical": ["zap"]}, "categorical names 'zap', which is no column of the table"),
+        ({"categorical": ["zap"]}, "categorical names 'zap', which is no column to learn from"),
         ({"categorical": ["when"]}, "'when' holds dates; categorical= is for columns of numbers"),
         ({"dtype": "int8"}, "dtype must be one of auto, float32, float64; got 'int8'"),
     ],

@@ -24,8 +24,11 @@ TABLE = pd.DataFrame(
         (["zip"], r"types must be a mapping .*\{'zip': 'text'\}; got \['zip'\]"),
         ({1: "text"}, "types must be a mapping from names of columns; got 1"),
         ({"zip": "words"}, "types says 'words' of 'zip'; it may be number, text, date, date:dmy, "),
-        ({"zap": "text"}, r"types names 'zap', which is no column of the table; did you mean 'zip"),
-        ({"order": "date"}, r"'order' holds dates that may be day/month/year and month/day/year, "),
+        (
+            {"zap": "text"},
+            r"types names 'zap', which is no column to learn from; did you mean 'zip",
+        ),
+        ({"order": "date"}, r"'order' holds dates that may be day/month/year or month/day/year, "),
         (
             {"id": "date"},
             "X, row 0: column 'id' holds '0', which is not a date; mend it",
@@ -111,7 +114,7 @@ def test_text_may_begin_late_in_a_file_of_numbers(tmp_path):
     values[250_000] = "unknown"
     path = write_csv(tmp_path / "rows.csv", {"x": values, "y": np.arange(300_000) % 7})
     rows = scan(path, target="y", encoder=TableEncoder(types={"x": "number"}))
-    with pytest.warns(UserWarning, match=r"text in 1 rows, such as 'unknown' \(row 250000\)"):
+    with pytest.warns(UserWarning, match=r"text in 1 row, such as 'unknown' \(row 250000\)"):
         assert rows.feature_names == ("x", "x=missing")
 
 

@@ -163,7 +163,7 @@ def test_objects_may_be_numbers_and_marks():
     encoder = TableEncoder().fit(table)
     assert encoder.state_.columns[0].mean == 6.5 / 3
     table["hp"] = pd.Series(["x", *values[1:]], dtype=object)
-    with pytest.warns(ColumnWarning, match="holds text in 1 rows, such as 'x'"):
+    with pytest.warns(ColumnWarning, match="holds text in 1 row, such as 'x'"):
         found = TableEncoder(types={"hp": "number"}).fit(table).state_.columns[0]
     assert found.mean == (1.5 * 3 + 2 * 4 + 3 * 4) / 11
 

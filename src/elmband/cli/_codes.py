@@ -12,6 +12,7 @@ of their ranks) by value:
 2. The curve leaves 15 % of the variance between values at least, without that of the noise.
 3. Means of neighbouring values are not alike: the squares of their differences are 0.3 times those
    of any two values at least, without the noise. So an hour of the day with several peaks is none.
+   Values count by their rows: the means of rare ones are mostly noise.
 """
 
 from typing import Any, NamedTuple
@@ -91,9 +92,10 @@ def _in_no_order(x: Array, y: Array, chance: float) -> bool:
     between = float(counts @ (means - y.mean()) ** 2) - (L - 1) * within
     if lack - (L - p) * within < _LEFT * between:
         return False
-    noise = within / counts
-    steps = float((np.diff(means) ** 2 - noise[1:] - noise[:-1]).mean())
-    return steps >= _STEPS * 2 * (float(means.var()) * L / (L - 1) - float(noise.mean()))
+    # Of a difference of means by the inverse of its noise, and of the means by their rows.
+    noise = within / counts[1:] + within / counts[:-1]
+    steps = float(np.average(np.diff(means) ** 2 - noise, weights=1 / noise))
+    return steps >= _STEPS * 2 * between / (n - float(counts @ counts) / n)
 
 
 def _lack(axis: Array, means: Array, counts: Array, p: int) -> float:

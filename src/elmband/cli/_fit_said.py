@@ -39,7 +39,9 @@ def fit_words(model: Any, facts: dict[str, Any]) -> list[str]:
     if "dropped_rows" in facts:
         lines.append(dropped_line(facts["dropped_rows"]))
     if facts.get("left_out"):
-        lines.append(f"Columns left out: {', '.join(map(on_one_line, facts['left_out']))}")
+        # Commas at the end of all lines make a column without a name.
+        names = (on_one_line(name) or repr(name) for name in facts["left_out"])
+        lines.append(f"Columns left out: {', '.join(names)}")
     if "statement" in facts:
         lines.append(on_one_line(facts["statement"]))
     if isinstance(model, ELMIntervalRegressor):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -174,7 +175,11 @@ def _check_names(
         own = set(column_names(file, asked) if len(files) > 1 else names)
         for name in kinds:
             if name not in own:
-                raise ValueError(f"{file} has no column {name!r}, which the model was trained on.")
+                close = get_close_matches(name, own - kinds.keys(), n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else "."
+                raise ValueError(
+                    f"{file} has no column {name!r}, which the model was trained on{hint}"
+                )
         differing = own ^ set(names) if keep is None else set(keep) - own
         if differing:
             raise ValueError(

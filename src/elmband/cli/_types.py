@@ -77,16 +77,19 @@ def encoder_for(types: Sequence[str] | None, max_levels: str) -> TableEncoder:
     return TableEncoder(read_levels(max_levels), types=read_types(types or ()) or None)
 
 
-def check_types(encoder: TableEncoder, rows: Any, data: str, **taken: str | None) -> None:
-    """Refuse what is said of columns that are no features, or of a table without names."""
-    said = encoder.types or {}
-    if rows.encoder is None and (said or encoder.max_levels != "auto"):
+def check_types(encoder: TableEncoder, rows: Any, data: str) -> None:
+    """Refuse what is said of a table without names."""
+    if rows.encoder is None and (encoder.types or encoder.max_levels != "auto"):
         raise ValueError(
             f"--types and --max-levels are for tables whose columns have names: Parquet, CSV or "
             f"Arrow, which {data} is not."
         )
+
+
+def check_roles(encoder: TableEncoder, **taken: str | None) -> None:
+    """Refuse what is said of columns that are no features."""
     for role, name in taken.items():
-        if name is not None and name in said:
+        if name is not None and name in (encoder.types or {}):
             raise ValueError(f"--types names {name!r}, which is the {role} and no feature.")
 
 

@@ -62,7 +62,14 @@ from elmband.cli._target import (
     read_numbers,
     target_option,
 )
-from elmband.cli._types import MaxLevels, Types, check_types, encoder_for, tell_columns
+from elmband.cli._types import (
+    MaxLevels,
+    Types,
+    check_roles,
+    check_types,
+    encoder_for,
+    tell_columns,
+)
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
@@ -148,6 +155,7 @@ def fit(
     check_checkpoint(checkpoint, output)
     data = seen_from(data, scheduler)
     encoder, csv = encoder_for(types, max_levels), asked_csv(delimiter, decimal, encoding)
+    check_roles(encoder, target=target, weight=weight, groups=groups)
     layers = read_layers(neurons, learning_rounds, max_neurons, local_layers, published=published)
     wishes = one_wish(
         coverage=coverage, max_error=max_error, max_fpr=max_fpr, min_precision=min_precision
@@ -167,7 +175,7 @@ def fit(
     begun = perf_counter()
     with kept_until_saved():
         with opened(data, encoder=encoder, **columns) as rows:
-            check_types(encoder, rows, named(data), target=target, weight=weight, groups=groups)
+            check_types(encoder, rows, named(data))
             # Text and dates give several features a column.
             check_width(rows.n_features, data, columns["widest"])
             text = check_target(rows, data, classes=classes)

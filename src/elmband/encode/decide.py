@@ -1,5 +1,6 @@
 """What a column of text is taken for: categories, numbers or dates."""
 
+import shlex
 from typing import NamedTuple
 
 from elmband.encode.dates import WRITTEN, ZONE, order_of
@@ -49,7 +50,7 @@ def _numbers(name: str, written: WrittenSums) -> Decided:
         raise ValueError(
             f"{words.label}: column {name!r} holds numbers in {n:,} rows and text in {words.n:,}, "
             f"such as {words}: mend these, or say what the column is by types={{{name!r}: "
-            f"'number'}} (text is missing then), 'text' or 'ignore' (--types {name}=number)."
+            f"'number'}} (text is missing then), 'text' or 'ignore' ({_option(name, 'number')})."
         )
     return Decided(None, note=ColumnNote(name, f"holds numbers in {n:,} rows"))
 
@@ -90,7 +91,7 @@ def date_column(name: str, dates: DateSums) -> Decided:
     if not orders:
         raise ValueError(f"Column {name!r} {_MIXED}; write all of them in one.")
     ways = " or ".join(f"types={{{name!r}: 'date:{_plain(order)}'}}" for order in orders)
-    options = " or ".join(f"--types {name}=date:{_plain(order)}" for order in orders)
+    options = " or ".join(_option(name, f"date:{_plain(order)}") for order in orders)
     raise ValueError(f"Column {name!r} {_alike(list(orders))}; say which: {ways} ({options}).")
 
 
@@ -98,8 +99,13 @@ _MIXED = "holds dates in more than one format, or some with a time zone and some
 
 
 def _alike(orders: list[str]) -> str:
-    words = " and ".join(WRITTEN[_plain(order)] for order in orders)
-    return f"holds dates that may be {words}, as no day above 12 tells"
+    words = " or ".join(WRITTEN[_plain(order)] for order in orders)
+    return f"holds dates that may be {words}, as nothing in them tells which"
+
+
+def _option(name: str, kind: str) -> str:
+    """Return what to write in a shell to have a column taken for something."""
+    return f"--types {shlex.quote(f'{name}={kind}')}"
 
 
 def _plain(order: str) -> str:
@@ -130,5 +136,6 @@ def words_note(name: str, sums: ValueSums) -> ColumnNote | None:
     words = sums.words
     if not words.n:
         return None
-    told = f"is to be numbers, and holds text in {words.n:,} rows, such as {words}: it is missing"
-    return ColumnNote(name, f"text in {words.n:,} rows is missing", told, is_warning=True)
+    rows = "1 row" if words.n == 1 else f"{words.n:,} rows"
+    told = f"is to be numbers, and holds text in {rows}, such as {words}: it is missing"
+    return ColumnNote(name, f"text in {rows} is missing", told, is_warning=True)

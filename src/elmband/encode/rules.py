@@ -47,7 +47,7 @@ class Rules(NamedTuple):
                 close = get_close_matches(name, names, n=3)
                 hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
                 given = "categorical" if name in self.categorical else "types"
-                raise ValueError(f"{given} names {name!r}, which is no column of the table{hint}")
+                raise ValueError(f"{given} names {name!r}, which is no column to learn from{hint}")
 
 
 def checked_rules(
