@@ -75,9 +75,11 @@ html_sidebars = {
         "tutorial",
         "method",
         "limits",
+        "glossary",
         "map",
         "benchmarks",
         "contributing",
+        "releasing",
         "changelog",
     )
 }

@@ -14,6 +14,7 @@ _PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "README.md": "index.md",
+    "RELEASING.md": "releasing.md",
     "SECURITY.md": "security.md",
 }
 _SCRIPT = re.compile(r"\(((?:\.\./)?)gallery/(\w+)\.py\)")

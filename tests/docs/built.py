@@ -17,7 +17,7 @@ _MADE = shutil.ignore_patterns("examples", "drawn", "__pycache__")
 def build(folder):
     """Build the site from a copy of the pages, with warnings as errors; return where it is."""
     shutil.copytree(DOCS, folder / "docs", ignore=_MADE)
-    tops = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    tops = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md")
     for name in (*tops, "benchmarks/README.md"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)

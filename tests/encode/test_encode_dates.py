@@ -198,7 +198,7 @@ def test_days_are_those_of_the_calendar(day, sep):
     for order, form in two.items():
         text = day.strftime(form.format(sep, f"{day.year:04}"))
         found = read_dates([text], formats_of(order))
-        assert {times[0] for times in found.values()} == {np.datetime64(day, "D")}
+        assert {times[0] for times in found.values()} == {np.datetime64(day, "us")}
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_missing_text_is_a_group_and_comes_last(judged):
 def test_dates_are_spans_of_the_calendar_with_gaps(judged):
     data, _, groups = judged
     counts = data["when"].dt.to_period("M").value_counts().sort_index()
-    months = [(f"{month:%b %Y}", n) for month, n in counts.items()]
+    months = [(month.strftime("%b %Y"), n) for month, n in counts.items()]
     assert [name for name, _ in months[2:4]] == ["Mar 2013", "May 2013"]
     assert labels_and_counts(groups["when"]) == [*months[:3], ("no rows", 0), *months[3:]]
 
