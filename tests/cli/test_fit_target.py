@@ -158,4 +158,4 @@ def test_scales_are_named_in_words(capsys):
     command(*FIT, "-t", "price", "--feature", "x", "--transform", "log")
     capsys.readouterr()
     command("info", "m.st")
-    assert "\nscale       log\n" in capsys.readouterr().out
+    assert "\nscale       learned on the scale of logarithms\n" in capsys.readouterr().out
