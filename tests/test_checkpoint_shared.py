@@ -13,10 +13,10 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from elmband import folder_lock
-from elmband.checkpoint import Begun, Checkpoint
-from elmband.folder_lock import LOCK_NAME, FolderLock
-from elmband.moments import Pieces
+from elmband.engines.checkpoint import Begun, Checkpoint
+from elmband.ground import folder_lock
+from elmband.ground.folder_lock import LOCK_NAME, FolderLock
+from elmband.sums.moments import Pieces
 
 fcntl = pytest.importorskip("fcntl", reason="kills and forks as on POSIX")
 
@@ -155,7 +155,7 @@ MANY = (
     BEGIN
     + """
 import time
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 chunks = Scan.chunks
 def slow(self, *args, **options):
     for chunk in chunks(self, *args, **options):
@@ -217,7 +217,7 @@ def test_a_second_fit_is_refused_and_writes_nothing(tmp_path):
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from elmband.folder_lock import FolderLock
+from elmband.ground.folder_lock import FolderLock
 lock = FolderLock(Path(sys.argv[1]))
 if os.fork() == 0:
     # By now the child has closed its copy: before, the lock would be its as well.

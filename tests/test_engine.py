@@ -9,9 +9,9 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from elmband import ELMIntervalRegressor, engine
-from elmband.blas_limit import one_blas_thread
-from elmband.moments import Chunk, Pieces, gram
-from elmband.rows import ArrayRows, chunk_slices
+from elmband.engines.blas_limit import one_blas_thread
+from elmband.sums.moments import Chunk, Pieces, gram
+from elmband.sums.rows import ArrayRows, chunk_slices
 
 RNG = np.random.default_rng(0)
 ROWS = ArrayRows(RNG.standard_normal((1000, 7)), RNG.standard_normal((1000, 2)), chunk_size=90)

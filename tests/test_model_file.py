@@ -21,8 +21,8 @@ from elmband import (
     scan,
 )
 from elmband.datasets import make_heteroscedastic
-from elmband.encode import TableEncoder
 from elmband.estimators import _fitted
+from elmband.sources.encode import TableEncoder
 from models import zoo
 from models.forged import forge, parts
 

@@ -12,14 +12,14 @@ from elmband import (
     engine,
     search,
 )
-from elmband.families import blind_specs, learned_specs
-from elmband.pool import Pool
-from elmband.relevance import Relevance
-from elmband.rounds import _best, chosen_rounds
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
-from elmband.search import MAX_NEURONS, fit_stack, pool_rows, search_rounds
-from elmband.views import CLIPPED, RANKED, STANDARD
+from elmband.layers.relevance import Relevance
+from elmband.layers.views import CLIPPED, RANKED, STANDARD
+from elmband.stacks.families import blind_specs, learned_specs
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import MAX_NEURONS, fit_stack, pool_rows, search_rounds
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
+from elmband.uncertainty.rounds import _best, chosen_rounds
 
 ESTIMATORS = (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)
 

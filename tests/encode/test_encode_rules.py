@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mixed import mixed
 
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 
 def repeated(**counts):

@@ -6,7 +6,7 @@ import pytest
 
 from elmband import ELMClassifier, checkpoint, scan
 from elmband.estimators import _scans
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 from read_back import read_back
 
 RNG = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from elmband.cli._options import option
-from elmband.targets import told_range
-from elmband.transform import Identity, TargetError
+from elmband.uncertainty.targets import told_range
+from elmband.uncertainty.transform import Identity, TargetError
 
 _NUMBERS = "If the target is numbers"
 
