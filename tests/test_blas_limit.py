@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from elmband import ELMIntervalRegressor, engine
+from elmband import ELMIntervalRegressor
+from elmband.engines import engine
 from elmband.engines.blas_limit import BlasLimit, one_blas_thread
 
 WIDE = 3

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError
 
-from elmband import ELMIntervalRegressor, checkpoint, engine, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint, engine
 from elmband.engines.checkpoint import Begun, Checkpoint, Pass
 from elmband.estimators import _scans
 from elmband.stacks.pool import KeptRows
@@ -94,7 +95,8 @@ def test_sums_go_on_where_they_were_ended(tmp_path, monkeypatch, after):
 FIT = """
 import sys, time
 import numpy as np
-from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
 from elmband.sources.stream import Scan
 checkpoint._PATIENCE, _scans._KEPT_BYTES = 0.0, 0

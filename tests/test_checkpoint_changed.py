@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
 from elmband.engines.checkpoint import DamagedError
 from elmband.estimators import _scans
 from elmband.sums.packing import digest

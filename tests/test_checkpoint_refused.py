@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, checkpoint, scan
+from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, scan
+from elmband.engines import checkpoint
 from elmband.engines.checkpoint import Begun, Checkpoint
 from elmband.estimators import _scans
 from elmband.sums.moments import Count

@@ -23,7 +23,8 @@ fcntl = pytest.importorskip("fcntl", reason="kills and forks as on POSIX")
 BEGIN = """
 import os, signal, sys
 import numpy as np
-from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
 checkpoint._PATIENCE, _scans._KEPT_BYTES = 0.0, 0
 rng = np.random.default_rng(0)

@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-from elmband import ELMIntervalRegressor, cross_fit, scan
+from elmband import ELMIntervalRegressor, scan
 from elmband.stacks.pool import Pool
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling
+from elmband.uncertainty import cross_fit
 from elmband.uncertainty.cross_fit import held_out_share, n_parts, rows_worth
 
 RNG = np.random.default_rng(0)

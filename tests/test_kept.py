@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from elmband import ELMIntervalRegressor, engine, products
+from elmband import ELMIntervalRegressor
 from elmband.datasets import make_heteroscedastic
+from elmband.engines import engine
 from elmband.sources.hidden_cache import keeping, once
+from elmband.sums import products
 from elmband.sums.moments import Chunk, Count, Pieces
 from elmband.sums.rows import ArrayRows
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from elmband import ELMIntervalRegressor, ELMRegressor, engine
+from elmband import ELMIntervalRegressor, ELMRegressor
 from elmband.datasets import make_heteroscedastic
+from elmband.engines import engine
 from elmband.sources.hidden_cache import keeping, written_once
 from elmband.sums.rows import ArrayRows
 

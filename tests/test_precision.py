@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from elmband import ELMClassifier, ELMIntervalRegressor, engine, load, precision, scan
+from elmband import ELMClassifier, ELMIntervalRegressor, load, scan
+from elmband.engines import engine
 from elmband.ground.arrays import to_numpy
 from elmband.layers.hidden import LayerSpec
 from elmband.stacks.pool import Pool
 from elmband.stacks.search import fit_stack
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
+from elmband.uncertainty import precision
 from elmband.uncertainty.precision import Precision, gains, is_narrower, refitted
 from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
 

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from elmband import (
-    ELMClassifier,
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    checkpoint,
-    engine,
-    progress,
-)
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
+from elmband.engines import checkpoint, engine, progress
 from elmband.engines.checkpoint import Checkpoint
 from elmband.engines.progress import shown
 from elmband.sources.stream import scan

@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from elmband import (
-    ELMClassifier,
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    engine,
-    search,
-)
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
+from elmband.engines import engine
 from elmband.layers.relevance import Relevance
 from elmband.layers.views import CLIPPED, RANKED, STANDARD
+from elmband.stacks import search
 from elmband.stacks.families import blind_specs, learned_specs
 from elmband.stacks.pool import Pool
 from elmband.stacks.search import MAX_NEURONS, fit_stack, pool_rows, search_rounds

@@ -20,7 +20,8 @@ PARTITIONS, PASSES = 10, 4
 KILLED = """
 import os, signal, sys
 from distributed import Client
-from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
 from elmband.engines.cluster import begun, files
 from elmband.estimators import _scans
 

@@ -8,7 +8,8 @@ import pytest
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
-from elmband import ELMRegressor, engine
+from elmband import ELMRegressor
+from elmband.engines import engine
 from elmband.engines.cluster import collected
 from elmband.engines.cluster.graph import OnDask, pass_graph
 from elmband.engines.cluster.rows import ClusterRows

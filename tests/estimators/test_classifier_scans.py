@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmband import ELMClassifier, checkpoint, scan
+from elmband import ELMClassifier, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
 from elmband.sources.stream import Scan
 from read_back import read_back

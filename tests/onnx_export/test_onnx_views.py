@@ -8,13 +8,7 @@ from exported import Session, assert_close, assert_same_intervals, computed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband import (
-    ELMClassifier,
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    search,
-)
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
 from elmband.layers.hidden import FeatureMap, HiddenLayer, LayerSpec
 from elmband.layers.neurons import Neurons
 from elmband.layers.relevance import Relevance
@@ -23,6 +17,7 @@ from elmband.models.onnx_export._graph import Graph, Port
 from elmband.models.onnx_export._hidden import hidden_outputs
 from elmband.models.onnx_export._proto import About, model_proto
 from elmband.models.onnx_export._views import viewed
+from elmband.stacks import search
 from elmband.stacks.families import learned_specs
 from elmband.sums.scaling import Scaling
 

@@ -3,8 +3,9 @@
 Both are told by M, the mean of ∇f ∇fᵀ over training rows (`elmband.layers.relevance`): f is the
 mean, or the log-variance of the noise. The diagonal of M over its trace is the share of each input,
 and its eigenvectors are directions. Gradients are with respect to what neurons see, whose columns
-all have a variance of about one: units of inputs do not matter. The noise depends on inputs directly
-and by way of the predicted mean, which is an input of its model; the chain rule adds up both.
+all have a variance of about one: units of inputs do not matter. The noise depends on inputs
+directly and by way of the predicted mean, which is an input of its model; the chain rule adds up
+both.
 """
 
 from collections.abc import Iterator, Sequence
