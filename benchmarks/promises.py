@@ -26,8 +26,8 @@ from sklearn.datasets import load_digits
 
 from elmband import ELMSelectiveClassifier
 from elmband.pixels import write_pixels
-from elmband.promise import Grid, Risk, promise
-from elmband.promise.bounds import BettingEvidence, BinomialEvidence
+from elmband.uncertainty.promise import Grid, Risk, promise
+from elmband.uncertainty.promise.bounds import BettingEvidence, BinomialEvidence
 
 Array = NDArray[Any]
 

@@ -11,11 +11,11 @@ import pytest
 
 from elmband.cli._demo_task import write_tables
 from elmband.cli._write import table_writers
-from elmband.cluster.written import appearing_folders
+from elmband.engines.cluster.written import appearing_folders
 from elmband.experiments.base import Result
 from elmband.experiments.write import _write_result, _write_texts
-from elmband.files import appearing_together, signals_held
-from elmband.stream.write import open_writers
+from elmband.ground.files import appearing_together, signals_held
+from elmband.sources.stream.write import open_writers
 
 NAMES = ["one.csv", "two.csv", "three.csv"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elmband.files import appearing_whole, check_writable, lies_in, naming
+from elmband.ground.files import appearing_whole, check_writable, lies_in, naming
 
 
 def names(folder):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from elmband import ELMIntervalRegressor, engine
-from elmband.blas_limit import BlasLimit, one_blas_thread
+from elmband import ELMIntervalRegressor
+from elmband.engines import engine
+from elmband.engines.blas_limit import BlasLimit, one_blas_thread
 
 WIDE = 3
 
@@ -85,7 +86,7 @@ def test_intervals_from_eight_threads(monkeypatch):
 
 def test_a_limit_that_cannot_be_set_is_not_counted(monkeypatch):
     limit = BlasLimit()
-    monkeypatch.setattr("elmband.blas_limit._libraries", lambda: 1 // 0)
+    monkeypatch.setattr("elmband.engines.blas_limit._libraries", lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError), limit:
         pass
     monkeypatch.undo()
@@ -95,7 +96,7 @@ def test_a_limit_that_cannot_be_set_is_not_counted(monkeypatch):
 
 _FORKED = """
 import multiprocessing
-from elmband.blas_limit import one_blas_thread
+from elmband.engines.blas_limit import one_blas_thread
 import numpy
 from threadpoolctl import ThreadpoolController
 

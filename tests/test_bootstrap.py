@@ -6,16 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from elmband import bootstrap, covariance, engine
-from elmband._arrays import to_numpy
-from elmband.bootstrap import row_signs, wild_bootstrap
-from elmband.covariance import sandwich
-from elmband.hidden import LayerSpec
-from elmband.mean import fit_mean
-from elmband.noise.squared import SquaredNoise
-from elmband.output_layer import RidgeProblem
-from elmband.quadratic import quadratic_form
-from elmband.rows import ArrayRows
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.layers import bootstrap, covariance
+from elmband.layers.bootstrap import row_signs, wild_bootstrap
+from elmband.layers.covariance import sandwich
+from elmband.layers.hidden import LayerSpec
+from elmband.layers.output_layer import RidgeProblem
+from elmband.layers.quadratic import quadratic_form
+from elmband.sums.rows import ArrayRows
+from elmband.uncertainty.mean import fit_mean
+from elmband.uncertainty.noise.squared import SquaredNoise
 
 RNG = np.random.default_rng(0)
 N, L = 200, 15

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 from scipy.stats import t as student
 
-from elmband.calibrate import Calibration, OutputScores, Scores, one_sided, two_sided
+from elmband.uncertainty.calibrate import Calibration, OutputScores, Scores, one_sided, two_sided
 
 LEVELS = ["0.5", "0.8", "0.9", "0.95", "0.99", "0.1"]
 levels = st.floats(0.01, 0.999)

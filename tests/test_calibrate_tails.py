@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from elmband.calibrate import Calibration, OutputScores, Scores, score_bins
+from elmband.uncertainty.calibrate import Calibration, OutputScores, Scores, score_bins
 
 LEVELS = ["0.02", "0.1", "0.3", "0.5", "0.9"]
 KINDS = ("loo", "conformal")

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError
 
-from elmband import ELMIntervalRegressor, checkpoint, engine, scan
-from elmband.checkpoint import Begun, Checkpoint, Pass
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint, engine
+from elmband.engines.checkpoint import Begun, Checkpoint, Pass
 from elmband.estimators import _scans
-from elmband.moments import Chunk, Count, Pieces, Several, gram
-from elmband.packing import Packer
-from elmband.pool import KeptRows
-from elmband.rows import ArrayRows
-from elmband.scaling import column_moments
+from elmband.stacks.pool import KeptRows
+from elmband.sums.moments import Chunk, Count, Pieces, Several, gram
+from elmband.sums.packing import Packer
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import column_moments
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((600, 3))
@@ -94,9 +95,10 @@ def test_sums_go_on_where_they_were_ended(tmp_path, monkeypatch, after):
 FIT = """
 import sys, time
 import numpy as np
-from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 checkpoint._PATIENCE, _scans._KEPT_BYTES = 0.0, 0
 path, folder, out, pause = sys.argv[1:]
 chunks = Scan.chunks
@@ -155,7 +157,7 @@ def begun(tmp_path, monkeypatch):
         return model.fit(rows, checkpoint=folder)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmband.noise.squared._third_pass", lambda *_: 1 / 0)
+        patch.setattr("elmband.uncertainty.noise.squared._third_pass", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             fit()
     assert len(list(folder.iterdir())) > 2
@@ -345,7 +347,7 @@ def test_another_function_of_the_same_name_is_another_fit(tmp_path, monkeypatch)
 
     model = ELMIntervalRegressor(10, noise="squared", random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr("elmband.noise.squared._third_pass", lambda *_: 1 / 0)
+        patch.setattr("elmband.uncertainty.noise.squared._third_pass", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             model.fit(scan(made(1)), checkpoint=tmp_path / "kept")
     with pytest.raises(ValueError, match="belongs to another fit"):

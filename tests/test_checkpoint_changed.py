@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from elmband import ELMIntervalRegressor, checkpoint, scan
-from elmband.checkpoint import DamagedError
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
+from elmband.engines.checkpoint import DamagedError
 from elmband.estimators import _scans
-from elmband.packing import digest
+from elmband.sums.packing import digest
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((200, 3))
@@ -123,7 +124,7 @@ def test_refusals_of_the_fit_keep_their_words(resumed, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_scans, "_KEPT_BYTES", 0)
         patch.setattr(
-            "elmband.stream.Scan.chunks",
+            "elmband.sources.stream.Scan.chunks",
             lambda *_, **__: (_ for _ in ()).throw(ValueError("Row 7 has no target.")),
         )
         with pytest.raises(ValueError, match="Row 7"):

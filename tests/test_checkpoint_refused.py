@@ -8,10 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, checkpoint, scan
-from elmband.checkpoint import Begun, Checkpoint
+from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, scan
+from elmband.engines import checkpoint
+from elmband.engines.checkpoint import Begun, Checkpoint
 from elmband.estimators import _scans
-from elmband.moments import Count
+from elmband.sums.moments import Count
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((200, 3))
@@ -178,7 +179,7 @@ def replaced(path, place):
 def test_a_file_replaced_by_one_of_the_same_size_and_time_is_another_fit(rows, tmp_path):
     model = ELMIntervalRegressor(4, noise="squared", random_state=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmband.noise.squared._third_pass", lambda *_: 1 / 0)
+        patch.setattr("elmband.uncertainty.noise.squared._third_pass", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             model.fit(rows(), checkpoint=tmp_path / "kept")
     path = tmp_path / "rows.npy"

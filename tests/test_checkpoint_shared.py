@@ -13,17 +13,18 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from elmband import folder_lock
-from elmband.checkpoint import Begun, Checkpoint
-from elmband.folder_lock import LOCK_NAME, FolderLock
-from elmband.moments import Pieces
+from elmband.engines.checkpoint import Begun, Checkpoint
+from elmband.ground import folder_lock
+from elmband.ground.folder_lock import LOCK_NAME, FolderLock
+from elmband.sums.moments import Pieces
 
 fcntl = pytest.importorskip("fcntl", reason="kills and forks as on POSIX")
 
 BEGIN = """
 import os, signal, sys
 import numpy as np
-from elmband import ELMIntervalRegressor, checkpoint, scan
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
 checkpoint._PATIENCE, _scans._KEPT_BYTES = 0.0, 0
 rng = np.random.default_rng(0)
@@ -155,7 +156,7 @@ MANY = (
     BEGIN
     + """
 import time
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 chunks = Scan.chunks
 def slow(self, *args, **options):
     for chunk in chunks(self, *args, **options):
@@ -217,7 +218,7 @@ def test_a_second_fit_is_refused_and_writes_nothing(tmp_path):
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from elmband.folder_lock import FolderLock
+from elmband.ground.folder_lock import FolderLock
 lock = FolderLock(Path(sys.argv[1]))
 if os.fork() == 0:
     # By now the child has closed its copy: before, the lock would be its as well.

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import compute_class_weight
 
-from elmband._arrays import namespace, to_numpy
-from elmband.classes import Classes, LabelCounts
-from elmband.engine import total
-from elmband.moments import Chunk
-from elmband.rows import ArrayRows
+from elmband.engines.engine import total
+from elmband.ground.arrays import namespace, to_numpy
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import ArrayRows
+from elmband.uncertainty.classes import Classes, LabelCounts
 
 RNG = np.random.default_rng(0)
 KINDS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from elmband.confidence import RULES, Answer, Confidence, Judge
+from elmband.uncertainty.confidence import RULES, Answer, Confidence, Judge
 
 RNG = np.random.default_rng(0)
 

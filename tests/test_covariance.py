@@ -5,19 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from elmband import engine
-from elmband._arrays import to_numpy
-from elmband.covariance import (
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.layers.covariance import (
     jackknife,
     jackknife_meat,
     left_out_variance,
     sandwich,
 )
-from elmband.moments import Chunk, gram
-from elmband.output_layer import OutputLayer, RidgeProblem
-from elmband.quadratic import quadratic_form
-from elmband.rows import ArrayRows
-from elmband.solve import Spectrum, given_alpha_factor
+from elmband.layers.output_layer import OutputLayer, RidgeProblem
+from elmband.layers.quadratic import quadratic_form
+from elmband.layers.solve import Spectrum, given_alpha_factor
+from elmband.sums.moments import Chunk, gram
+from elmband.sums.rows import ArrayRows
 
 RNG = np.random.default_rng(0)
 N, L = 200, 15

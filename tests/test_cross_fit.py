@@ -5,11 +5,12 @@ import warnings
 import numpy as np
 import pytest
 
-from elmband import ELMIntervalRegressor, cross_fit, scan
-from elmband.cross_fit import held_out_share, n_parts, rows_worth
-from elmband.pool import Pool
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling
+from elmband import ELMIntervalRegressor, scan
+from elmband.stacks.pool import Pool
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty import cross_fit
+from elmband.uncertainty.cross_fit import held_out_share, n_parts, rows_worth
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(45, 2))

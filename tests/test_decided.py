@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from elmband import engine
+from elmband.engines import engine
 from elmband.metrics.decided import Decided, SelectiveEvaluation
 
 RNG = np.random.default_rng(0)

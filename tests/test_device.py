@@ -8,11 +8,11 @@ from elmband import (
     ELMIntervalRegressor,
     ELMRegressor,
     ELMSelectiveClassifier,
-    device,
     load,
     scan,
 )
 from elmband.datasets import make_heteroscedastic
+from elmband.sources import device
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -8,8 +8,8 @@ import pytest
 from elmband import ELMIntervalRegressor, ELMRegressor, scan
 from elmband.estimators import _scans
 from elmband.metrics import picp
-from elmband.rows import ArrayRows
-from elmband.weights import bounded_weights, effective_number
+from elmband.sums.rows import ArrayRows
+from elmband.sums.weights import bounded_weights, effective_number
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(8, 2))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from elmband import ELMIntervalRegressor, engine
-from elmband.blas_limit import one_blas_thread
-from elmband.moments import Chunk, Pieces, gram
-from elmband.rows import ArrayRows, chunk_slices
+from elmband import ELMIntervalRegressor
+from elmband.engines import engine
+from elmband.engines.blas_limit import one_blas_thread
+from elmband.sums.moments import Chunk, Pieces, gram
+from elmband.sums.rows import ArrayRows, chunk_slices
 
 RNG = np.random.default_rng(0)
 ROWS = ArrayRows(RNG.standard_normal((1000, 7)), RNG.standard_normal((1000, 2)), chunk_size=90)
@@ -128,7 +129,7 @@ def test_no_more_threads_than_cores_that_may_be_used():
     code = (
         "import os, threading\n"
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from elmband import engine\n"
+        "from elmband.engines import engine\n"
         "print(len({*engine.in_threads(lambda _: threading.get_ident(), range(100))}))\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -4,17 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 
-from elmband import engine
-from elmband._arrays import to_numpy
-from elmband.ensemble import honest_errors, stacking_weights
-from elmband.families import blind_specs
-from elmband.hidden import LayerSpec
-from elmband.member import Judged
-from elmband.moments import Chunk
-from elmband.pool import Pool
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
-from elmband.search import fit_stack
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import LayerSpec
+from elmband.layers.member import Judged
+from elmband.stacks.ensemble import honest_errors, stacking_weights
+from elmband.stacks.families import blind_specs
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import fit_stack
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
 
 RNG = np.random.default_rng(0)
 N = 120

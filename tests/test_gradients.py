@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from elmband.gradients import layer_gradients
-from elmband.hidden import HiddenLayer, LayerSpec
-from elmband.sample import RowSample
+from elmband.layers.gradients import layer_gradients
+from elmband.layers.hidden import HiddenLayer, LayerSpec
+from elmband.sums.sample import RowSample
 
 RNG = np.random.default_rng(0)
 Z = RNG.standard_normal((40, 3))

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 import oracle
-from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, LayerSpec
-from elmband.moments import Chunk
-from elmband.neurons import KINDS
-from elmband.relevance import Relevance
-from elmband.sample import sample_rows
-from elmband.scaling import Scaling
-from elmband.views import RankScores, SoftClip
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import FeatureMap, LayerSpec
+from elmband.layers.neurons import KINDS
+from elmband.layers.relevance import Relevance
+from elmband.layers.views import RankScores, SoftClip
+from elmband.sums.moments import Chunk
+from elmband.sums.sample import sample_rows
+from elmband.sums.scaling import Scaling
 
 Z = np.random.default_rng(0).standard_normal((60, 4))
 SAMPLE = sample_rows(Z, 30, seed=1)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from elmband.histograms import Histograms
+from elmband.sums.histograms import Histograms
 
 RNG = np.random.default_rng(0)
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from elmband import ELMIntervalRegressor, engine, products
+from elmband import ELMIntervalRegressor
 from elmband.datasets import make_heteroscedastic
-from elmband.kept import keeping, once
-from elmband.moments import Chunk, Count, Pieces
-from elmband.rows import ArrayRows
+from elmband.engines import engine
+from elmband.sources.hidden_cache import keeping, once
+from elmband.sums import products
+from elmband.sums.moments import Chunk, Count, Pieces
+from elmband.sums.rows import ArrayRows
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

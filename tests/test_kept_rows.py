@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from elmband import ELMIntervalRegressor, ELMRegressor, engine
+from elmband import ELMIntervalRegressor, ELMRegressor
 from elmband.datasets import make_heteroscedastic
-from elmband.kept import keeping, written_once
-from elmband.rows import ArrayRows
+from elmband.engines import engine
+from elmband.sources.hidden_cache import keeping, written_once
+from elmband.sums.rows import ArrayRows
 
 N = 12_000
 DATA = make_heteroscedastic(N, random_state=0)

@@ -5,8 +5,8 @@ import pytest
 
 from elmband import ELMClassifier, scan
 from elmband.estimators import _scans
-from elmband.left_out import MOST_ROWS, LeftOut, some_rows
-from elmband.rows import ArrayRows, StreamRows
+from elmband.sums.rows import ArrayRows, StreamRows
+from elmband.uncertainty.left_out import MOST_ROWS, LeftOut, some_rows
 from oracle import blocks_of, hidden_outputs, ridge, standardise
 
 RNG = np.random.default_rng(0)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband._arrays import to_numpy
-from elmband.levels import BinLevels, MarkLevels
-from elmband.local_fit.columns import _date_edges
+from elmband.ground.arrays import to_numpy
+from elmband.stacks.levels import BinLevels, MarkLevels
+from elmband.uncertainty.local_fit.columns import _date_edges
 
 EDGES = np.array([0.0, 1.0, 2.5, 4.0])
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from elmband.hidden import HiddenLayer
-from elmband.levels import BinLevels, Block
-from elmband.local_fit.sample import InputLayout, LocalRows
-from elmband.local_fit.stage import LocalInputs, fit_stage
-from elmband.local_layers import LocalLayers, LocalStage, SharedNeurons
-from elmband.neurons import Neurons
-from elmband.scaling import Scaling
+from elmband.layers.hidden import HiddenLayer
+from elmband.layers.neurons import Neurons
+from elmband.stacks.levels import BinLevels, Block
+from elmband.stacks.local_layers import LocalLayers, LocalStage, SharedNeurons
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.local_fit.sample import InputLayout, LocalRows
+from elmband.uncertainty.local_fit.stage import LocalInputs, fit_stage
 
 D, L, LEVELS, N = 3, 12, 5, 600
 rng = np.random.default_rng(0)

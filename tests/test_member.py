@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, HiddenLayer
-from elmband.member import Judged, fit_members
-from elmband.neurons import Neurons
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling
-from elmband.solve import alpha_grid
-from elmband.uncertainty import mean_uncertainty
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import FeatureMap, HiddenLayer
+from elmband.layers.member import Judged, fit_members
+from elmband.layers.neurons import Neurons
+from elmband.layers.solve import alpha_grid
+from elmband.stacks.stack_variance import mean_uncertainty
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling
 
 EPS = 2.0**-52
 RNG = np.random.default_rng(0)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband._arrays import to_numpy
-from elmband.copies import merged_copies, takes_few_values
-from elmband.moments import Chunk
+from elmband.ground.arrays import to_numpy
+from elmband.sums.copies import merged_copies, takes_few_values
+from elmband.sums.moments import Chunk
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 20))

@@ -11,9 +11,9 @@ from scipy.stats import norm
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from elmband import metrics
-from elmband.engine import total
+from elmband.engines.engine import total
 from elmband.metrics.streaming import interval_sums
-from elmband.moments import Chunk
+from elmband.sums.moments import Chunk
 
 LEVELS = (0.5, 0.9, 0.95)
 N = 300

@@ -12,17 +12,11 @@ import pytest
 import sklearn
 from sklearn.base import clone
 
-from elmband import (
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    load,
-    model_file,
-    scan,
-)
+from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, load, scan
 from elmband.datasets import make_heteroscedastic
-from elmband.encode import TableEncoder
 from elmband.estimators import _fitted
+from elmband.models import model_file
+from elmband.sources.encode import TableEncoder
 from models import zoo
 from models.forged import forge, parts
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elmband import load, scan
-from elmband.packing import Unpacker, is_plain
+from elmband.sums.packing import Unpacker, is_plain
 from models import zoo
 from models.forged import forge, parts
 

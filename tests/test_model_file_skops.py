@@ -46,6 +46,6 @@ def test_skops_of_what_files_cannot_keep_names_every_type():
     model = ELMRegressor(5, activation=np.tanh, random_state=0).fit(zoo.X, zoo.Y)
     data = skops.dumps(model)
     unknown = skops.get_untrusted_types(data=data)
-    assert "elmband.neurons.Neurons" in unknown
+    assert "elmband.layers.neurons.Neurons" in unknown
     again = skops.loads(data, trusted=unknown)
     np.testing.assert_array_equal(again.predict(zoo.NEW), model.predict(zoo.NEW))

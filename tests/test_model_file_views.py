@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from elmband import load
-from elmband.model_file import KINDS
-from elmband.neurons import Neurons
-from elmband.views import RankScores, SoftClip
+from elmband.layers.neurons import Neurons
+from elmband.layers.views import RankScores, SoftClip
+from elmband.models.model_file import KINDS
 from models import zoo
 from models.forged import forge, parts
 

@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband._arrays import to_numpy
-from elmband.moments import Chunk, Gram, Pieces, gram, target_sums
+from elmband.ground.arrays import to_numpy
+from elmband.sums.moments import Chunk, Gram, Pieces, gram, target_sums
 
 RNG = np.random.default_rng(0)
 H, Y = RNG.standard_normal((100, 6)), RNG.standard_normal((100, 2))

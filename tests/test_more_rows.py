@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from elmband import engine
-from elmband.hidden import LayerSpec
-from elmband.pool import Pool
-from elmband.predictive import _known_rows
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
-from elmband.search import fit_stack
+from elmband.engines import engine
+from elmband.layers.hidden import LayerSpec
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import fit_stack
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
+from elmband.uncertainty.predictive import _known_rows
 
 N, KEPT = 900, 300
 SPECS = [LayerSpec((("tanh", 40),)), LayerSpec((("tanh", 20),), weight_scale=2.0)]
@@ -21,7 +21,7 @@ def known(monkeypatch, size, judged, labels=None):
     rows = ArrayRows(X, Y, rng.integers(1, 3, size=N).astype(float), chunk_size=200)
     inputs = Scaling.from_moments(engine.total(rows, lambda c: column_moments(c.X, c.s)))
     pool = Pool.of(rows, inputs, labels, N, 3, 2.0**-52)
-    monkeypatch.setattr("elmband.search.judged_rows", lambda _: judged)
+    monkeypatch.setattr("elmband.stacks.search.judged_rows", lambda _: judged)
     stack = fit_stack(pool, SPECS, 1e-3)
     return _known_rows(pool, stack, size)[1], stack
 

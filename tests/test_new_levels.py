@@ -7,8 +7,8 @@ from scipy import stats
 from sklearn.preprocessing import OneHotEncoder
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, TableEncoder, load, scan
-from elmband._arrays import to_numpy
-from elmband.new_levels import NewLevels, few_levels, one_hot_blocks
+from elmband.ground.arrays import to_numpy
+from elmband.uncertainty.new_levels import NewLevels, few_levels, one_hot_blocks
 from published import published
 
 N = 240

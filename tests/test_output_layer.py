@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from elmband import output_layer
-from elmband._arrays import to_numpy
-from elmband.moments import Chunk
-from elmband.output_layer import RidgeProblem
-from elmband.rows import ArrayRows
-from elmband.solve import alpha_grid
+from elmband.ground.arrays import to_numpy
+from elmband.layers import output_layer
+from elmband.layers.output_layer import RidgeProblem
+from elmband.layers.solve import alpha_grid
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import ArrayRows
 
 EPS = float(np.finfo(np.float64).eps)
 RNG = np.random.default_rng(0)

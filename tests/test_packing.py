@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from elmband.hidden import HiddenLayer
-from elmband.moments import Chunk, Count, Gram, Pieces, Several
-from elmband.neurons import Neurons
-from elmband.packing import Packer, UnknownKindError, Unpacker, digest, fits
-from elmband.scaling import Scaling
+from elmband.layers.hidden import HiddenLayer
+from elmband.layers.neurons import Neurons
+from elmband.sums.moments import Chunk, Count, Gram, Pieces, Several
+from elmband.sums.packing import Packer, UnknownKindError, Unpacker, digest, fits
+from elmband.sums.scaling import Scaling
 
 KINDS = [Chunk, Count, Gram, HiddenLayer, Neurons, Pieces, Scaling, Several]
 

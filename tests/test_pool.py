@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband import engine
-from elmband._arrays import to_numpy
-from elmband.moments import Chunk
-from elmband.pool import Distinct, KeptRows, Pool
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.stacks.pool import Distinct, KeptRows, Pool
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
 
 RNG = np.random.default_rng(0)
 N = 120

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from elmband import ELMClassifier, ELMIntervalRegressor, engine, load, precision, scan
-from elmband._arrays import to_numpy
-from elmband.hidden import LayerSpec
-from elmband.pool import Pool
-from elmband.precision import Precision, gains, is_narrower, refitted
-from elmband.predictive import NoiseSettings, fit_predictive
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
-from elmband.search import fit_stack
+from elmband import ELMClassifier, ELMIntervalRegressor, load, scan
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import LayerSpec
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import fit_stack
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
+from elmband.uncertainty import precision
+from elmband.uncertainty.precision import Precision, gains, is_narrower, refitted
+from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
 
 SPECS = [LayerSpec((("tanh", 30),)), LayerSpec((("tanh", 20),), weight_scale=2.0)]
 NOISE_SPEC = LayerSpec((("linear", 4), ("tanh", 20)), weight_scale=0.5)
@@ -31,7 +33,7 @@ def fitted(n=400, chunk_size=100, judged=None, monkeypatch=None):
     inputs = Scaling.from_moments(engine.total(rows, lambda c: column_moments(c.X, c.s)))
     pool = Pool.of(rows, inputs, None, n, 3, 2.0**-52)
     if judged is not None:
-        monkeypatch.setattr("elmband.search.judged_rows", lambda _: judged)
+        monkeypatch.setattr("elmband.stacks.search.judged_rows", lambda _: judged)
     stack = fit_stack(pool, SPECS, 1.0)
     model = fit_predictive(pool, stack, NoiseSettings(NOISE_SPEC, None, symmetric=True)).predictive
     weights = Precision.of(model.stack, model.noise, stack.judged.weighted_rows)
@@ -99,7 +101,7 @@ def test_the_mean_gains_where_noise_differs_much(monkeypatch):
 
     after, told = errors()
     assert any(told)
-    monkeypatch.setattr("elmband.predictive.worth_trying", lambda _: False)
+    monkeypatch.setattr("elmband.uncertainty.predictive.worth_trying", lambda _: False)
     before, told = errors()
     assert not any(told)
     assert after < 0.8 * before
@@ -127,7 +129,7 @@ def test_targets_that_are_mostly_zero_keep_their_mean():
 def test_rows_held_out_are_scored_by_the_same_kind_of_model(reweighted, monkeypatch):
     """A mean that was not trained again has other variances, and so other scores."""
     if not reweighted:
-        monkeypatch.setattr("elmband.predictive.worth_trying", lambda _: False)
+        monkeypatch.setattr("elmband.uncertainty.predictive.worth_trying", lambda _: False)
     told = []
 
     def told_of(pool, stack, settings):
@@ -135,7 +137,7 @@ def test_rows_held_out_are_scored_by_the_same_kind_of_model(reweighted, monkeypa
         told.append(found.reweighted)
         return found
 
-    monkeypatch.setattr("elmband.cross_fit.fit_predictive", told_of)
+    monkeypatch.setattr("elmband.uncertainty.cross_fit.fit_predictive", told_of)
     X, y, _ = noisy(150, seed=1)
     assert ELMIntervalRegressor(random_state=0).fit(X, y).reweighted_ is reweighted
     assert len(told) >= 3

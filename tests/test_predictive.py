@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from elmband import engine
-from elmband._arrays import to_numpy
-from elmband.calibrate import row_scores
-from elmband.hidden import LayerSpec
-from elmband.noise.output import with_mean
-from elmband.pool import Pool
-from elmband.predictive import Detail, NoiseSettings, fit_predictive
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
-from elmband.search import fit_stack
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import LayerSpec
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import fit_stack
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
+from elmband.uncertainty.calibrate import row_scores
+from elmband.uncertainty.noise.output import with_mean
+from elmband.uncertainty.predictive import Detail, NoiseSettings, fit_predictive
 
 RNG = np.random.default_rng(0)
 N = 120

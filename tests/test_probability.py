@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from elmband._arrays import namespace, to_numpy
-from elmband.probability import Likelihood, Probability, two_sided
+from elmband.ground.arrays import namespace, to_numpy
+from elmband.uncertainty.probability import Likelihood, Probability, two_sided
 
 
 def shares(decisions, slope, shift):

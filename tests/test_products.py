@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from elmband import products
-from elmband._arrays import to_numpy
+from elmband.ground.arrays import to_numpy
+from elmband.sums import products
 
 RNG = np.random.default_rng(0)
 

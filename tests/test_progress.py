@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from elmband import (
-    ELMClassifier,
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    checkpoint,
-    engine,
-    progress,
-)
-from elmband.checkpoint import Checkpoint
-from elmband.moments import Count
-from elmband.progress import shown
-from elmband.rows import ArrayRows, StreamRows
-from elmband.stream import scan
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
+from elmband.engines import checkpoint, engine, progress
+from elmband.engines.checkpoint import Checkpoint
+from elmband.engines.progress import shown
+from elmband.sources.stream import scan
+from elmband.sums.moments import Count
+from elmband.sums.rows import ArrayRows, StreamRows
 
 ROWS = ArrayRows(np.zeros((1000, 2)), np.zeros((1000, 1)), chunk_size=100)
 

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband._arrays import to_numpy
-from elmband.gradients import member_gradients, neuron_gradients, relevance_of
-from elmband.hidden import FeatureMap, HiddenLayer
-from elmband.member import Member
-from elmband.neurons import Neurons
-from elmband.relevance import GradientSums, Relevance
-from elmband.scaling import Scaling
-from elmband.views import RankScores, SoftClip
+from elmband.ground.arrays import to_numpy
+from elmband.layers.gradients import member_gradients, neuron_gradients, relevance_of
+from elmband.layers.hidden import FeatureMap, HiddenLayer
+from elmband.layers.member import Member
+from elmband.layers.neurons import Neurons
+from elmband.layers.relevance import GradientSums, Relevance
+from elmband.layers.views import RankScores, SoftClip
+from elmband.sums.scaling import Scaling
 
 RNG = np.random.default_rng(0)
 D, L = 4, 6

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, TableEncoder, scan
-from elmband.calibrate import two_sided
 from elmband.metrics.streaming import interval_sums
+from elmband.uncertainty.calibrate import two_sided
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))

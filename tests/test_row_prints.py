@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, load, merge, scan
-from elmband.encode import TableEncoder
-from elmband.moments import Chunk
-from elmband.row_prints import MOST_PRINTS, fingerprints, row_prints
+from elmband.sources.encode import TableEncoder
+from elmband.sums.moments import Chunk
+from elmband.sums.row_prints import MOST_PRINTS, fingerprints, row_prints
 
 RNG = np.random.default_rng(0)
 N = 5000

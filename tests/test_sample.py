@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.sample import RowSample, sample_rows
+from elmband.sums.sample import RowSample, sample_rows
 
 ROWS = np.random.default_rng(0).standard_normal((500, 3))
 

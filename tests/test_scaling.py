@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband._arrays import to_numpy
-from elmband.scaling import Scaling, column_moments
+from elmband.ground.arrays import to_numpy
+from elmband.sums.scaling import Scaling, column_moments
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((200, 3)) * [1.0, 1e-6, 1e6] + [0.0, 5.0, -1e7]

@@ -4,22 +4,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from elmband import (
-    ELMClassifier,
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    engine,
-    search,
-)
-from elmband.families import blind_specs, learned_specs
-from elmband.pool import Pool
-from elmband.relevance import Relevance
-from elmband.rounds import _best, chosen_rounds
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling, column_moments
-from elmband.search import MAX_NEURONS, fit_stack, pool_rows, search_rounds
-from elmband.views import CLIPPED, RANKED, STANDARD
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
+from elmband.engines import engine
+from elmband.layers.relevance import Relevance
+from elmband.layers.views import CLIPPED, RANKED, STANDARD
+from elmband.stacks import search
+from elmband.stacks.families import blind_specs, learned_specs
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import MAX_NEURONS, fit_stack, pool_rows, search_rounds
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling, column_moments
+from elmband.uncertainty.rounds import _best, chosen_rounds
 
 ESTIMATORS = (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)
 

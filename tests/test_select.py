@@ -7,15 +7,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Lars, lars_path
 
 import oracle
-from elmband import mean as mean_module
-from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, LayerSpec
-from elmband.mean import SELECTION_METHODS, draw_hidden, fit_mean, row_folds
-from elmband.noise.squared import SquaredNoise
-from elmband.output_layer import RidgeProblem
-from elmband.rows import ArrayRows
-from elmband.scaling import Scaling
-from elmband.select import (
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import FeatureMap, LayerSpec
+from elmband.layers.output_layer import RidgeProblem
+from elmband.layers.select import (
     keep,
     keep_sums,
     op_elm,
@@ -24,7 +19,12 @@ from elmband.select import (
     select_count,
     trop_elm,
 )
-from elmband.solve import alpha_grid
+from elmband.layers.solve import alpha_grid
+from elmband.sums.rows import ArrayRows
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty import mean as mean_module
+from elmband.uncertainty.mean import SELECTION_METHODS, draw_hidden, fit_mean, row_folds
+from elmband.uncertainty.noise.squared import SquaredNoise
 
 EPS = float(np.finfo(np.float64).eps)
 RNG = np.random.default_rng(0)

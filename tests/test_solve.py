@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from elmband._arrays import to_numpy
-from elmband.moments import Chunk, gram
-from elmband.solve import (
+from elmband.ground.arrays import to_numpy
+from elmband.layers.solve import (
     Spectrum,
     alpha_grid,
     best_alpha,
@@ -15,6 +14,7 @@ from elmband.solve import (
     gcv_scores,
     given_alpha_factor,
 )
+from elmband.sums.moments import Chunk, gram
 
 EPS = float(np.finfo(np.float64).eps)
 RNG = np.random.default_rng(0)

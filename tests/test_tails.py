@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from elmband import ELMIntervalRegressor, load
-from elmband.calibrate import Calibration, row_scores
 from elmband.metrics import interval_score
-from elmband.tails import _interval_scores, look_skewed, tails_gain
+from elmband.uncertainty.calibrate import Calibration, row_scores
+from elmband.uncertainty.tails import _interval_scores, look_skewed, tails_gain
 
 NOISE = {
     "normal": lambda rng, X: rng.standard_normal(len(X)),

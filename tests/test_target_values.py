@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from elmband import ELMIntervalRegressor, load, scan
-from elmband._arrays import to_numpy
-from elmband.left_out import LeftOut
+from elmband.ground.arrays import to_numpy
 from elmband.metrics import interval_score, picp
-from elmband.scaling import Scaling
-from elmband.target_values import gaining_values, nearest_values
-from elmband.value_counts import MOST_VALUES, value_counts
+from elmband.sums.scaling import Scaling
+from elmband.sums.value_counts import MOST_VALUES, value_counts
+from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.target_values import gaining_values, nearest_values
 
 LEVELS = (0.5, 0.9)
 

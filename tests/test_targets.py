@@ -5,11 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from elmband._arrays import to_numpy
-from elmband.left_out import LeftOut
-from elmband.scaling import Extent, Scaling
-from elmband.targets import Support, found_range, given_range, smearing_points, told_range
-from elmband.transform import BoxCox, Identity, Log
+from elmband.ground.arrays import to_numpy
+from elmband.sums.scaling import Extent, Scaling
+from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.targets import (
+    Support,
+    found_range,
+    given_range,
+    smearing_points,
+    told_range,
+)
+from elmband.uncertainty.transform import BoxCox, Identity, Log
 
 INF = math.inf
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.preprocessing import PowerTransformer
 
-from elmband._arrays import namespace, to_numpy
-from elmband.transform import BoxCox, Identity, Log, Log1p, Logit, fit_transform
+from elmband.ground.arrays import namespace, to_numpy
+from elmband.uncertainty.transform import BoxCox, Identity, Log, Log1p, Logit, fit_transform
 
 RNG = np.random.default_rng(0)
 SKEWED = RNG.gamma(2.0, 3.0, size=(200, 2)) + np.array([0.1, 5.0])

@@ -3,11 +3,12 @@ import threading
 import numpy as np
 import pytest
 
-from elmband import blas, engine, triangular
-from elmband._arrays import to_numpy
-from elmband.blas import times_triangle
-from elmband.quadratic import CovarianceRoot, quadratic_form
-from elmband.triangular import squared_lengths, turned
+from elmband.engines import engine
+from elmband.ground.arrays import to_numpy
+from elmband.layers import blas, triangular
+from elmband.layers.blas import times_triangle
+from elmband.layers.quadratic import CovarianceRoot, quadratic_form
+from elmband.layers.triangular import squared_lengths, turned
 
 RNG = np.random.default_rng(0)
 

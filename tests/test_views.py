@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from elmband._arrays import to_numpy
-from elmband.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip, find_views
+from elmband.ground.arrays import to_numpy
+from elmband.layers.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip, find_views
 
 RNG = np.random.default_rng(0)
 N = 400

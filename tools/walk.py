@@ -156,9 +156,9 @@ def calls(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def floors_of_the_map() -> tuple[list[str], dict[str, int]]:
-    """Return the names of the floors, the ground first, and the floor of every room."""
+    """Return the names of the floors, the ground first, and the floor of every folder."""
     there = floors((ROOT / "docs" / "map.md").read_text(encoding="utf-8"))
-    levels = {room.rstrip("/"): k for k, floor in enumerate(there) for room in floor.rooms}
+    levels = {folder: k for k, floor in enumerate(there) for folder in floor.folders}
     return [floor.name for floor in there], levels
 
 

@@ -19,7 +19,8 @@ from benchmarks.cluster.data import model
 from benchmarks.cluster.wire import count_bytes, peak_memory, written
 from distributed import Client, LocalCluster, get_task_stream
 
-from elmband import engine, scan
+from elmband import scan
+from elmband.engines import engine
 
 CORES = (1, 2)
 

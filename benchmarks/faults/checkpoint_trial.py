@@ -18,7 +18,7 @@ from benchmarks.faults.model_trial import answer_all, as_text, is_finite, told
 from benchmarks.faults.mutations import ODD_VALUES, Mutant, Original, change, in_bytes, mutant
 
 from elmband import scan
-from elmband.packing import digest
+from elmband.sums.packing import digest
 
 JOB = "job.json"
 _FILES, _JOBS = 0.1, 0.25

@@ -18,7 +18,8 @@ from benchmarks.faults.counts import Counts
 from benchmarks.faults.model_files import ROOT, Files, tell
 from benchmarks.faults.model_files import run as run_files
 
-from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, TableEncoder, checkpoint, scan
+from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, TableEncoder, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
 
 FITS: dict[str, tuple[str, Callable[[], Any]]] = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load, save
 
-from elmband.packing import digest
+from elmband.sums.packing import digest
 
 Tree = Any
 Arrays = dict[str, np.ndarray[Any, Any]]

@@ -94,7 +94,7 @@ def _take_place(command: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # As a command has it while it is loaded.
-    importlib.import_module("elmband.loading").begin()
+    importlib.import_module("elmband.ground.loading").begin()
 
 
 def _command(command: dict[str, Any], answers: int) -> int:

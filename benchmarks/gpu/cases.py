@@ -12,7 +12,7 @@ from benchmarks.gpu.measure import peak, timed
 from sklearn import config_context
 
 from elmband import ELMIntervalRegressor, ELMRegressor, scan
-from elmband.device import where
+from elmband.sources.device import where
 
 # Rows of a block that is made on the fly, and of the chunk that it is sent as.
 BLOCK = 2**19

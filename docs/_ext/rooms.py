@@ -1,4 +1,4 @@
-"""The map of the code: a picture of the floors of ``map.md``, and every file with its sentence."""
+"""The map of the code: a picture of its floors, and every file with its sentence."""
 
 import ast
 import re
@@ -18,23 +18,34 @@ WIDTH, LEFT, TALL, GAP, GLYPH = 860, 130, 30, 8, 7.4
 
 
 class Floor(NamedTuple):
-    """A floor of the map: rooms as written there, and what it hands to the next."""
+    """A floor of the map: its folders, what stands in it, and what it hands to the next."""
 
     name: str
+    folders: list[str]
     rooms: list[str]
     hands_on: str
 
 
 def floors(page: str) -> list[Floor]:
-    """Read the floors from the text of the map."""
+    """Read the order of the floors from the text of the map, and their rooms from the source.
+
+    The rooms of a floor are the files and folders in it, or its folders where it has several.
+    """
     found = []
-    for part in page.split("\n### ")[1:]:
-        text = part.split("\n## ")[0]
-        cells = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
-        rooms = [room for cell in cells for room in re.findall(r"`(.*?)`", cell)]
-        handed = re.search(r"^Hands on: (.*)$", text, re.MULTILINE)
-        found.append(Floor(text.split("\n")[0], rooms, handed[1] if handed else ""))
+    for name, cell, handed in re.findall(r"^\| (\w+) \| (`.*?`) \| (.*?) ?\|$", page, re.MULTILINE):
+        folders = re.findall(r"`(\w+)`", cell)
+        rooms = [f"{folder}/" for folder in folders] if len(folders) > 1 else _rooms(folders[0])
+        found.append(Floor(name, folders, rooms, handed))
     return found
+
+
+def _rooms(folder: str) -> list[str]:
+    """Return what stands in a folder, its private files aside where others are public."""
+    files = {path.name for path in (SOURCE / folder).glob("*.py")} - {"__init__.py"}
+    public = {name for name in files if not name.startswith("_")} or files
+    return sorted(public) + sorted(
+        f"{path.parent.name}/" for path in (SOURCE / folder).glob("*/__init__.py")
+    )
 
 
 def _places(rooms: list[str]) -> Iterator[tuple[str, float, int, float]]:

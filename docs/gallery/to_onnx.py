@@ -21,7 +21,7 @@ import onnxruntime
 from elmband import ELMIntervalRegressor
 from elmband.datasets import make_heteroscedastic
 from elmband.display import new_figure
-from elmband.onnx_export import to_onnx
+from elmband.models.onnx_export import to_onnx
 
 LEVELS = (0.5, 0.9, 0.99)
 data = make_heteroscedastic(800, random_state=0)

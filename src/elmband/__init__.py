@@ -1,8 +1,7 @@
 """Every prediction with its own honest interval, at the price of least squares."""
 
 # Before all that takes its time.
-import elmband.loading  # noqa: F401  # isort: split
-from elmband.encode import TableEncoder
+import elmband.ground.loading  # noqa: F401  # isort: split
 from elmband.estimators import (
     ELMClassifier,
     ELMIntervalRegressor,
@@ -16,7 +15,8 @@ from elmband.estimators import (
     load,
     merge,
 )
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 __all__ = [
     "ELMClassifier",

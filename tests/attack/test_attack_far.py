@@ -10,8 +10,8 @@ from kinds import plain
 from marks import marked, towns, with_marks
 
 from elmband import ELMIntervalRegressor
-from elmband.encode import TableEncoder
 from elmband.metrics import picp
+from elmband.sources.encode import TableEncoder
 
 MARKS = [
     pytest.param(scale, shift, seed, marks=[] if seed < 2 else pytest.mark.long)

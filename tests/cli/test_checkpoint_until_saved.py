@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmband import model_file
-from elmband.checkpoint import Checkpoint, Pass
 from elmband.cli import app
+from elmband.engines.checkpoint import Checkpoint, Pass
 from elmband.estimators import _scans
+from elmband.models import model_file
 
 FIT = ["fit", "rows.npy", "-t", "3", "--neurons", "linear=3,tanh=5", "--published"]
 KEPT = [*FIT, "--checkpoint", "kept", "-o", "model.st"]

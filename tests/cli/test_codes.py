@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband.cli._codes import are_codes, could_be_codes, suspected_codes
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 CHANCE = 1e-4
 

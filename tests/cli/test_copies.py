@@ -12,7 +12,7 @@ from running import is_one_sentence
 
 from elmband import load, scan
 from elmband.cli._csv import CsvWriter
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -9,7 +9,7 @@ from forked import run
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, load, scan
 from elmband.cli import _groups, app
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 pytest.importorskip("pyarrow")
 

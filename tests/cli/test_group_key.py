@@ -6,7 +6,7 @@ import pytest
 
 from elmband import scan
 from elmband.cli._group_key import group_key
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 
 def found(table, target="y"):

@@ -9,7 +9,7 @@ import pytest
 from elmband import ELMIntervalRegressor, scan
 from elmband.cli import _tables, app
 from elmband.cli._spread import _answered
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 pytest.importorskip("pyarrow")
 

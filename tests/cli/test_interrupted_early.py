@@ -40,7 +40,8 @@ def ended(process):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "module", ["elmband.loading", "numpy", "scipy.linalg", "sklearn", "typer", "elmband.cli.fit"]
+    "module",
+    ["elmband.ground.loading", "numpy", "scipy.linalg", "sklearn", "typer", "elmband.cli.fit"],
 )
 def test_while_modules_are_loaded(way, module):
     process = started(way, "info", "nothing.safetensors")
@@ -57,7 +58,7 @@ def test_some_time_after_our_first_line(tmp_path, delay):
     command = ["demo", "-o", "picture.png"]
     process = started("module", *command, cwd=tmp_path)
     for line in process.stderr:
-        if "elmband.loading" in line:
+        if "elmband.ground.loading" in line:
             break
     time.sleep(delay)
     process.send_signal(signal.SIGINT)

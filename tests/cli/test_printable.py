@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from elmband.cli import main
-from elmband.printable import on_one_line, printable
-from elmband.progress import Bar
+from elmband.engines.progress import Bar
+from elmband.ground.printable import on_one_line, printable
 
 pytest.importorskip("pyarrow")
 

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from elmband.cluster import allocator
+from elmband.engines.cluster import allocator
 
 COUNT = """
 import json, resource
 import numpy as np
-from elmband.cluster.allocator import keep_memory
+from elmband.engines.cluster.allocator import keep_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

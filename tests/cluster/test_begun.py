@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from elmband import checkpoint, scan
-from elmband.cluster import begun, files
-from elmband.cluster.graph import OnDask
-from elmband.progress import Bar
+from elmband import scan
+from elmband.engines import checkpoint
+from elmband.engines.cluster import begun, files
+from elmband.engines.cluster.graph import OnDask
+from elmband.engines.progress import Bar
 
 PARTITIONS, PASSES = 10, 4
 
@@ -19,8 +20,9 @@ PARTITIONS, PASSES = 10, 4
 KILLED = """
 import os, signal, sys
 from distributed import Client
-from elmband import ELMIntervalRegressor, checkpoint, scan
-from elmband.cluster import begun, files
+from elmband import ELMIntervalRegressor, scan
+from elmband.engines import checkpoint
+from elmband.engines.cluster import begun, files
 from elmband.estimators import _scans
 
 _scans._KEPT_ROWS, files._PARTITION_BYTES = 0, 200 * 4 * 8

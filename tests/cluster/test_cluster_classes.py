@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from elmband import ELMClassifier, ELMSelectiveClassifier, TableEncoder, load, scan
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -13,10 +13,10 @@ from distributed import LocalCluster
 
 from elmband import ELMRegressor, load
 from elmband.cli import _cluster, main
-from elmband.cluster import collected
-from elmband.cluster.graph import OnDask
-from elmband.cluster.work import Work
-from elmband.moments import Count
+from elmband.engines.cluster import collected
+from elmband.engines.cluster.graph import OnDask
+from elmband.engines.cluster.work import Work
+from elmband.sums.moments import Count
 
 da = pytest.importorskip("dask.array")
 

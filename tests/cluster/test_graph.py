@@ -8,12 +8,13 @@ import pytest
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
-from elmband import ELMRegressor, engine
-from elmband.cluster import collected
-from elmband.cluster.graph import OnDask, pass_graph
-from elmband.cluster.rows import ClusterRows
-from elmband.cluster.work import Counted, Work, added
-from elmband.moments import Chunk, Count, Gram
+from elmband import ELMRegressor
+from elmband.engines import engine
+from elmband.engines.cluster import collected
+from elmband.engines.cluster.graph import OnDask, pass_graph
+from elmband.engines.cluster.rows import ClusterRows
+from elmband.engines.cluster.work import Counted, Work, added
+from elmband.sums.moments import Chunk, Count, Gram
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from elmband.cluster.graph import pass_graph
-from elmband.cluster.work import Work, evenly
+from elmband.engines.cluster.graph import pass_graph
+from elmband.engines.cluster.work import Work, evenly
 
 tokenize = pytest.importorskip("dask.base").tokenize
 

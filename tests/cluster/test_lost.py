@@ -13,7 +13,7 @@ from distributed.comm import CommClosedError
 from sklearn.base import clone
 
 from elmband.cli._cluster import told_of_workers
-from elmband.cluster import graph
+from elmband.engines.cluster import graph
 
 da = pytest.importorskip("dask.array")
 

@@ -129,7 +129,7 @@ def test_any_executor_reads_the_files_of_a_scan(
     tmp_path, rows, published, kind, assert_same, monkeypatch
 ):
     # Partitions of 200 rows: ranges end within files.
-    monkeypatch.setattr("elmband.cluster.files._PARTITION_BYTES", 200 * 4 * 8)
+    monkeypatch.setattr("elmband.engines.cluster.files._PARTITION_BYTES", 200 * 4 * 8)
     X, y = rows
     X = X if kind == "npy" else pd.DataFrame(X, columns=list("abcd"))
     lazy = files(tmp_path, rows, kind)

@@ -14,9 +14,9 @@ import pytest
 from sklearn.base import clone
 
 from elmband import scan
-from elmband.cluster import graph, versions
-from elmband.cluster.rows import as_it_is
-from elmband.cluster.work import Work, partition_sum
+from elmband.engines.cluster import graph, versions
+from elmband.engines.cluster.rows import as_it_is
+from elmband.engines.cluster.work import Work, partition_sum
 
 da = pytest.importorskip("dask.array")
 
@@ -43,7 +43,7 @@ def on_workers(client, monkeypatch, never_fetched):  # noqa: ARG001 - so that ro
 
     def change(module, name, value):
         # Before it is told a version that other libraries refuse to be loaded with.
-        importlib.import_module("elmband.cluster.versions")
+        importlib.import_module("elmband.engines.cluster.versions")
         module = importlib.import_module(module)
         changed = sys.__dict__.setdefault("_changed", [])
         changed.append((module, name, getattr(module, name)))
@@ -68,7 +68,7 @@ def on_workers(client, monkeypatch, never_fetched):  # noqa: ARG001 - so that ro
         ("numpy", "__version__", "1.0", "has numpy 1.0 instead of {numpy}, and would"),
         ("sys", "version_info", (2, 7, 18), "has Python 2.7 instead of {Python}, and would"),
         (
-            "elmband.cluster.versions",
+            "elmband.engines.cluster.versions",
             "digest_of_sources",
             lambda: "0",
             "has other code under the same version of elmband, {elmband}, and would",

@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 from distributed.core import Status
 from sklearn.base import clone
 
-from elmband.cluster import waiting
+from elmband.engines.cluster import waiting
 
 da = pytest.importorskip("dask.array")
 

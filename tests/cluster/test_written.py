@@ -26,7 +26,7 @@ NAMES = list("abcd")
 @pytest.fixture
 def small(monkeypatch):
     """Let partitions have 200 rows, and chunks 100: ranges end within files."""
-    monkeypatch.setattr("elmband.cluster.files._PARTITION_BYTES", 200 * 4 * 8)
+    monkeypatch.setattr("elmband.engines.cluster.files._PARTITION_BYTES", 200 * 4 * 8)
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ import pytest
 from abstaining import legend
 from matplotlib.figure import Figure
 
-from elmband import ELMIntervalRegressor, ELMRegressor, TableEncoder, engine, scan
+from elmband import ELMIntervalRegressor, ELMRegressor, TableEncoder, scan
 from elmband.datasets import make_heteroscedastic
 from elmband.display import IntervalCalibrationDisplay
 from elmband.display.calibration import chance
+from elmband.engines import engine
 
 LEVELS = [0.2, 0.5, 0.8, 0.95]
 RNG = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The map of the code shows all rooms there are, and no others, in an order that holds."""
+"""The map of the code shows all folders there are, and no others, in an order that holds."""
 
 import ast
 import importlib.util
@@ -26,36 +26,34 @@ def floors():
 
 
 def there():
-    """Return the rooms of the source, written as on the map."""
-    files = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py"}
-    return files | {f"{path.parent.name}/" for path in SOURCE.glob("*/__init__.py")}
+    """Return the folders of the source."""
+    return {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 
 
-def test_every_room_is_on_the_map_once(floors):
-    shown = [room for floor in floors for room in floor.rooms]
+def test_every_folder_is_a_floor_once(floors):
+    shown = [folder for floor in floors for folder in floor.folders]
     assert len(shown) == len(set(shown))
     assert set(shown) == there()
+    # Nothing but the way in stands beside them.
+    assert {path.name for path in SOURCE.glob("*.py")} == {"__init__.py", "__main__.py"}
 
 
-def uses(room):
-    """Yield the rooms that a room imports from."""
-    place = SOURCE / room
-    for path in place.rglob("*.py") if place.is_dir() else [place]:
+def uses(folder):
+    """Yield the folders that the files of a folder import from."""
+    for path in (SOURCE / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("elmband."):
-                yield node.module.split(".")[1]
+                yield path.relative_to(SOURCE), node.module.split(".")[1]
 
 
 def test_no_floor_uses_one_below_it(floors):
-    level = {
-        room.split(".")[0].rstrip("/"): k for k, floor in enumerate(floors) for room in floor.rooms
-    }
+    level = {folder: k for k, floor in enumerate(floors) for folder in floor.folders}
+    order = [folder for floor in floors for folder in floor.folders]
     below = [
-        f"{room} uses {used}"
-        for place, floor in enumerate(floors)
-        for room in floor.rooms
-        for used in uses(room)
-        if level[used] > place
+        f"{path} uses {used}"
+        for folder in order
+        for path, used in uses(folder)
+        if level[used] > level[folder] or order.index(used) > order.index(folder)
     ]
     assert below == []
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mixed import write_csv
 
-from elmband.encode import LevelsColumn, TableEncoder, TimeColumn
-from elmband.encode.dates import AUTOMATIC, formats_of, read_dates
-from elmband.encode.notes import ColumnWarning
-from elmband.stream import scan
+from elmband.sources.encode import LevelsColumn, TableEncoder, TimeColumn
+from elmband.sources.encode.dates import AUTOMATIC, formats_of, read_dates
+from elmband.sources.encode.notes import ColumnWarning
+from elmband.sources.stream import scan
 
 START = dt.datetime.fromisoformat("2012-01-01")
 MOMENTS = [START + dt.timedelta(days=9 * k, minutes=37 * k) for k in range(60)]
@@ -228,7 +228,7 @@ def test_any_text_is_read_or_not(text):
     cut=st.integers(0, 12),
     random=st.randoms(use_true_random=False),
 )
-@pytest.mark.filterwarnings("ignore::elmband.encode.notes.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::elmband.sources.encode.notes.ColumnWarning")
 def test_pieces_and_order_do_not_matter(values, cut, random):
     def column(rows):
         pieces = [part for part in (rows[:cut], rows[cut:]) if part]

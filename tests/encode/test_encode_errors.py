@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 
 def refused(match, table, encoder=None, **parameters):

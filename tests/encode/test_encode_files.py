@@ -9,8 +9,8 @@ from mixed import LIBRARIES, mixed
 from test_encode_state import ENCODERS
 
 from elmband import ELMRegressor, TableEncoder, load, scan
-from elmband.encode import ENCODER_KINDS, LevelsColumn, NumberColumn, TimeColumn
-from elmband.packed_file import Stored, pack, write
+from elmband.sources.encode import ENCODER_KINDS, LevelsColumn, NumberColumn, TimeColumn
+from elmband.sums.packed_file import Stored, pack, write
 
 TABLE = mixed()
 ENCODER = TableEncoder().fit(TABLE)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.encode import TableEncoder
-from elmband.encode.levels import most_levels
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.levels import most_levels
 
 
 def of_levels(count, rows=12):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from mixed import LIBRARIES, mixed
 
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 TABLE = mixed()
 FIRST = TableEncoder().fit(TABLE)

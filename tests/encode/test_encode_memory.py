@@ -16,8 +16,8 @@ needs_peak = pytest.mark.skipif(
 PEAK = """
 from pathlib import Path
 import pyarrow.parquet
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -60,8 +60,8 @@ def test_tables_of_polars_need_no_other_library():
 import sys
 sys.modules.update(dict.fromkeys(["pyarrow", "h5py", "zarr", "pandas"]))
 import polars as pl
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 table = pl.DataFrame({"x": ["a", "b"] * 4, "k": [1, None] * 4, "y": range(8)})
 rows = scan(table, target="y", encoder=TableEncoder())
 print(sum(chunk.X.shape[1] for chunk in rows))
@@ -75,7 +75,7 @@ def test_tables_of_pandas_need_no_other_library():
 import sys
 sys.modules.update(dict.fromkeys(["h5py", "zarr", "polars"]))
 import pandas as pd
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 table = pd.DataFrame({"x": pd.Series(["a", "b"] * 4, dtype=object), "k": [1, None] * 4})
 print(TableEncoder().fit_transform(table).shape[1])
 """

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmband.encode import TableEncoder
-from elmband.encode.state import NumberColumn
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.state import NumberColumn
 
 N = 400
 

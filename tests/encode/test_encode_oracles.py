@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 TEXT = st.lists(st.sampled_from("abcdefg"), min_size=8, max_size=60)
 

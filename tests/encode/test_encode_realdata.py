@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from pyarrow import parquet
 
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 

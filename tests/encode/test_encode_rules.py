@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mixed import mixed
 
 from elmband import scan
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 
 def repeated(**counts):

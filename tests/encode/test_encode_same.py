@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::elmband.encode.notes.ColumnWarning"),
+    pytest.mark.filterwarnings("ignore::elmband.sources.encode.notes.ColumnWarning"),
 ]
 
 DATES = st.dates(dt.date(1950, 1, 1), dt.date(2050, 1, 1))

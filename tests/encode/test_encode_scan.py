@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mixed import FORMATS, mixed, write
 
 from elmband import ELMIntervalRegressor
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 TABLE = mixed(500).append_column("y", pa.array(np.random.default_rng(5).normal(size=500)))
 FEATURES = TABLE.drop("y")

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmband import ELMIntervalRegressor
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 
 @pytest.mark.one_quick

@@ -8,10 +8,10 @@ import pytest
 from mixed import mixed
 from test_encode_libraries import ZONE, aware
 
-from elmband.encode import ENCODER_KINDS, EncoderState, TableEncoder
-from elmband.model_file import Stored, pack, read, write
-from elmband.packing import Packer, Unpacker
-from elmband.stream import scan
+from elmband.models.model_file import Stored, pack, read, write
+from elmband.sources.encode import ENCODER_KINDS, EncoderState, TableEncoder
+from elmband.sources.stream import scan
+from elmband.sums.packing import Packer, Unpacker
 
 TABLE = mixed()
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.encode.counts import LONGEST, count_levels
-from elmband.encode.exact import ONE, exact_sum
-from elmband.encode.raw import Nothing, Numbers, Words
-from elmband.encode.sums import added
-from elmband.encode.sums import sum_column as sum_of
-from elmband.encode.texts import TextSums
-from elmband.encode.written import Place
-from elmband.moments import Moments
+from elmband.sources.encode.counts import LONGEST, count_levels
+from elmband.sources.encode.exact import ONE, exact_sum
+from elmband.sources.encode.raw import Nothing, Numbers, Words
+from elmband.sources.encode.sums import added
+from elmband.sources.encode.sums import sum_column as sum_of
+from elmband.sources.encode.texts import TextSums
+from elmband.sources.encode.written import Place
+from elmband.sums.moments import Moments
 
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=50)
 

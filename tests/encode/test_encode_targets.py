@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from mixed import FORMATS, mixed, write
 
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 TABLE = mixed(300)
 COLOURS = TABLE["colour"].to_pylist()

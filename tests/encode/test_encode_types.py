@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from mixed import mixed, write_csv
 
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 TABLE = pd.DataFrame(
     {

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mixed import write_csv
 
-from elmband.encode import LevelsColumn, NumberColumn, TableEncoder
-from elmband.encode.absent import ABSENT_MARKS
-from elmband.encode.notes import ColumnWarning
-from elmband.encode.written import is_number
-from elmband.stream import scan
+from elmband.sources.encode import LevelsColumn, NumberColumn, TableEncoder
+from elmband.sources.encode.absent import ABSENT_MARKS
+from elmband.sources.encode.notes import ColumnWarning
+from elmband.sources.encode.written import is_number
+from elmband.sources.stream import scan
 
 ODD = ["1_0", "\u0661", "1.", "+.5e-3", "0x10"]
 N = 40

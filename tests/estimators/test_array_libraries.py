@@ -5,8 +5,8 @@ import pytest
 from array_api_compat import device
 from sklearn import config_context
 
-from elmband._arrays import namespace, to_numpy
 from elmband.datasets import make_heteroscedastic
+from elmband.ground.arrays import namespace, to_numpy
 from published import published
 
 DATA = make_heteroscedastic(300, random_state=0)

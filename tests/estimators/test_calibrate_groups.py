@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elmband import ELMIntervalRegressor, load, scan
-from elmband.calibrate import RowScores
+from elmband.uncertainty.calibrate import RowScores
 
 
 def row_scores(t, s=None):

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from elmband import ELMClassifier, ELMRegressor
-from elmband._arrays import namespace, to_numpy
+from elmband.ground.arrays import namespace, to_numpy
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmband import ELMClassifier, checkpoint, scan
+from elmband import ELMClassifier, scan
+from elmband.engines import checkpoint
 from elmband.estimators import _scans
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 from read_back import read_back
 
 RNG = np.random.default_rng(0)

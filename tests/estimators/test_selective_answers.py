@@ -8,7 +8,7 @@ from noisy_classes import best_class, noisy_classes
 from sklearn import config_context
 
 from elmband import ELMSelectiveClassifier, scan
-from elmband._arrays import namespace, to_numpy
+from elmband.ground.arrays import namespace, to_numpy
 from read_back import read_back
 
 TRAIN, TEST = noisy_classes(400, 0), noisy_classes(1000, 1)

@@ -5,8 +5,8 @@ import pytest
 from noisy_classes import noisy_classes, right
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.confidence import RULES
 from elmband.metrics import aurc
+from elmband.uncertainty.confidence import RULES
 
 TRAIN = {k: noisy_classes(300, 0, k) for k in (2, 3)}
 NEW = noisy_classes(200, 1).X
@@ -34,7 +34,7 @@ def regressor(parameters, k):
 def as_numbers(monkeypatch):
     """Let classes be fitted as numbers are: with the same noise layer, and as few rows held out."""
     monkeypatch.setattr("elmband.estimators._intervals.is_classifier", lambda _: False)
-    monkeypatch.setattr("elmband.cross_fit._ROWS_PER_CLASS_ROW", 1)
+    monkeypatch.setattr("elmband.uncertainty.cross_fit._ROWS_PER_CLASS_ROW", 1)
 
 
 def selective(parameters, k, rule, **wish):

@@ -5,7 +5,7 @@ import pytest
 
 from elmband import ELMIntervalRegressor, ELMRegressor, load, scan
 from elmband.metrics import interval_score, picp
-from elmband.transform import Identity
+from elmband.uncertainty.transform import Identity
 from published import published
 
 RNG = np.random.default_rng(0)

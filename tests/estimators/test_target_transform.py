@@ -13,10 +13,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elmband import ELMIntervalRegressor, ELMRegressor
-from elmband._arrays import namespace, to_numpy
 from elmband.datasets import make_heteroscedastic
+from elmband.ground.arrays import namespace, to_numpy
 from elmband.metrics import interval_score, picp
-from elmband.transform import fit_transform
+from elmband.uncertainty.transform import fit_transform
 from published import published
 
 DATA = make_heteroscedastic(200, random_state=0)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from elmband.datasets import make_heteroscedastic
-from elmband.engine import calm
+from elmband.engines.engine import calm
 from elmband.experiments.networks import METHODS
 from elmband.experiments.networks.lube import cost
 from elmband.experiments.networks.network import Network, Standard, squared, trained

@@ -7,7 +7,7 @@ import random
 import numpy as np
 from safetensors.numpy import load, save
 
-from elmband.packing import digest
+from elmband.sums.packing import digest
 
 
 def parts(path):

@@ -8,9 +8,10 @@ named by the version. Run it for every release, when its version is set, and com
 never change it afterwards. Only that of a version under development is made anew, and gives way to
 that of the release. `tests/test_model_file_versions.py` loads the models of all folders.
 
-What that asks of a change to the code: classes in `elmband.model_file.KINDS` keep their names, a
-new field of theirs has a default, and so has a new attribute of an estimator. A change that cannot
-keep to this raises `elmband.model_file.FORMAT`, and `load` goes on to read what older ones wrote.
+What that asks of a change to the code: classes in `elmband.models.model_file.KINDS` keep their
+names, a new field of theirs has a default, and so has a new attribute of an estimator. A change
+that cannot keep to this raises `elmband.models.model_file.FORMAT`, and `load` goes on to read what
+older ones wrote.
 """
 
 import json
@@ -27,9 +28,9 @@ from elmband import (
     ELMSelectiveClassifier,
     __version__,
 )
-from elmband.hidden import LayerSpec
-from elmband.relevance import Relevance
-from elmband.views import CLIPPED, RANKED, STANDARD
+from elmband.layers.hidden import LayerSpec
+from elmband.layers.relevance import Relevance
+from elmband.layers.views import CLIPPED, RANKED, STANDARD
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -71,8 +72,8 @@ def learned(model):
     tip = LayerSpec((("laplace", 2),), relevance=relevance, placed=True, passes=True)
     specs = [replace(tip, view=view) for view in (STANDARD, CLIPPED, RANKED)]
     with (
-        patch("elmband.search.blind_specs", lambda *_: specs),
-        patch("elmband.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A))),
+        patch("elmband.stacks.search.blind_specs", lambda *_: specs),
+        patch("elmband.stacks.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A))),
     ):
         return model.fit(X**9, Y)
 

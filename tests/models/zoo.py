@@ -15,9 +15,9 @@ from elmband import (
     merge,
     scan,
 )
-from elmband.hidden import LayerSpec
-from elmband.relevance import Relevance
-from elmband.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip
+from elmband.layers.hidden import LayerSpec
+from elmband.layers.relevance import Relevance
+from elmband.layers.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip
 
 RNG = np.random.default_rng(0)
 N = 150
@@ -60,8 +60,8 @@ def fast(**options):
     targets = np.sin(rows[:, 0]) + np.random.default_rng(2).standard_normal(400)
     model = ELMIntervalRegressor(80, noise="squared", mode="fast", random_state=0, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmband.noise.sampled.SAMPLE_ROWS", 100)
-        patch.setattr("elmband.noise.sampled.MOST_ERROR", 1.0)
+        patch.setattr("elmband.uncertainty.noise.sampled.SAMPLE_ROWS", 100)
+        patch.setattr("elmband.uncertainty.noise.sampled.MOST_ERROR", 1.0)
         model.fit(rows, targets)
     assert model._noise.low_rank is not None
     return model
@@ -97,10 +97,12 @@ def learned_specs(*_):
 def learned(model, y=Y):
     """Fit to heavy tails a model that has neurons of every kind that is learned."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmband.search.blind_specs", learned_specs)
-        patch.setattr("elmband.search._FINAL_MEMBERS", 5)
-        patch.setattr("elmband.ensemble._LEAST_WEIGHT", 0.0)
-        patch.setattr("elmband.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A)))
+        patch.setattr("elmband.stacks.search.blind_specs", learned_specs)
+        patch.setattr("elmband.stacks.search._FINAL_MEMBERS", 5)
+        patch.setattr("elmband.stacks.ensemble._LEAST_WEIGHT", 0.0)
+        patch.setattr(
+            "elmband.stacks.ensemble._nonnegative", lambda A, _: np.full(len(A), 1 / len(A))
+        )
         model.set_params(n_neurons="auto", learning_rounds=0).fit(np.sinh(3 * X), y)
     assert {type(member.features.view) for member in model.members_} == {
         *(type(None), SoftClip, RankScores)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from elmband import ELMIntervalRegressor, scan
-from elmband._arrays import to_numpy
-from elmband.moments import Chunk
-from elmband.noise.fast import low_ranks
-from elmband.sample import chunk_rng, sampled
+from elmband.ground.arrays import to_numpy
+from elmband.sums.moments import Chunk
+from elmband.sums.sample import chunk_rng, sampled
+from elmband.uncertainty.noise.fast import low_ranks
 from published import published
 
 RNG = np.random.default_rng(0)
@@ -52,7 +52,7 @@ def test_few_rows_are_exact():
 
 def test_a_scan_takes_the_same_way(monkeypatch):
     monkeypatch.setattr("elmband.estimators._scans._KEPT_BYTES", 0)
-    monkeypatch.setattr("elmband.noise.sampled.SAMPLE_ROWS", 2000)
+    monkeypatch.setattr("elmband.uncertainty.noise.sampled.SAMPLE_ROWS", 2000)
     X, y = rows(30_000)
     exact = published(30, alpha=1.0, random_state=0).fit(X, y)
     quick = published(30, alpha=1.0, random_state=0, mode="fast").fit(scan((X, y)))

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from elmband.member import Judged
-from elmband.moments import Chunk
-from elmband.noise.layers import NoiseData, chosen_spec, smooth_spec
-from elmband.noise.log import LogNoise
-from elmband.scaling import Scaling
+from elmband.layers.member import Judged
+from elmband.sums.moments import Chunk
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.noise.layers import NoiseData, chosen_spec, smooth_spec
+from elmband.uncertainty.noise.log import LogNoise
 
 
 def data(n, seed, deviation, d=5):

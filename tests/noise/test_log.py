@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from elmband._arrays import to_numpy
-from elmband.hidden import FeatureMap, HiddenLayer
-from elmband.member import Judged
-from elmband.moments import Chunk
-from elmband.neurons import Neurons
-from elmband.noise.log import LogNoise, NoiseVariance
-from elmband.scaling import Scaling
+from elmband.ground.arrays import to_numpy
+from elmband.layers.hidden import FeatureMap, HiddenLayer
+from elmband.layers.member import Judged
+from elmband.layers.neurons import Neurons
+from elmband.sums.moments import Chunk
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.noise.log import LogNoise, NoiseVariance
 
 RNG = np.random.default_rng(0)
 N, L = 60, 5

@@ -4,9 +4,9 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from elmband.onnx_export import to_onnx
-from elmband.onnx_export._graph import DOUBLE, Graph, Port
-from elmband.onnx_export._proto import About, model_proto
+from elmband.models.onnx_export import to_onnx
+from elmband.models.onnx_export._graph import DOUBLE, Graph, Port
+from elmband.models.onnx_export._proto import About, model_proto
 
 # Float64 models differ by the order of sums alone, float32 ones by theirs.
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5}

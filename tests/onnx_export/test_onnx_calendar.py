@@ -9,10 +9,10 @@ from exported import Session
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.encode.calendar import PARTS, calendar
-from elmband.onnx_export._calendar import calendar_parts, known_times
-from elmband.onnx_export._graph import WHOLE, Graph, Port, joined
-from elmband.onnx_export._proto import About, model_proto
+from elmband.models.onnx_export._calendar import calendar_parts, known_times
+from elmband.models.onnx_export._graph import WHOLE, Graph, Port, joined
+from elmband.models.onnx_export._proto import About, model_proto
+from elmband.sources.encode.calendar import PARTS, calendar
 
 
 def date(year, month=1, day=1):

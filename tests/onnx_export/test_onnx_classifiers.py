@@ -5,10 +5,10 @@ import pytest
 from exported import Session, assert_close, computed, rows
 
 from elmband import ELMClassifier, ELMSelectiveClassifier
-from elmband.confidence import Answer as Known
-from elmband.onnx_export._confidence import many_classes
-from elmband.onnx_export._graph import DOUBLE
-from elmband.onnx_export._noise import Variances
+from elmband.models.onnx_export._confidence import many_classes
+from elmband.models.onnx_export._graph import DOUBLE
+from elmband.models.onnx_export._noise import Variances
+from elmband.uncertainty.confidence import Answer as Known
 
 DTYPES = ("float64", "float32")
 LABELS = {

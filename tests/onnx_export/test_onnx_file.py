@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 import elmband
 from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
-from elmband.onnx_export import _proto, to_onnx
+from elmband.models.onnx_export import _proto, to_onnx
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
-from elmband.onnx_export._functions import expm1, log1p, logistic, normal_quantile, positive
+from elmband.models.onnx_export._functions import expm1, log1p, logistic, normal_quantile, positive
 
 
 def quantile(p):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmband.onnx_export._graph import DOUBLE, Graph, Port, joined, where
+from elmband.models.onnx_export._graph import DOUBLE, Graph, Port, joined, where
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband import ELMIntervalRegressor, scan
-from elmband.noise import sampled
+from elmband.uncertainty.noise import sampled
 
 KINDS = ("linear", "tanh", "sigmoid", "relu", "rbf_l1", "rbf_l2", "rbf_linf", "laplace")
 DTYPES = ("float64", "float32")

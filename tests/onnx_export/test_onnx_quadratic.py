@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from exported import computed
 
-from elmband.noise.fast import LowRank
-from elmband.onnx_export._quadratic import low_rank_form, quadratic, quadratic_form
+from elmband.models.onnx_export._quadratic import low_rank_form, quadratic, quadratic_form
+from elmband.uncertainty.noise.fast import LowRank
 
 RNG = np.random.default_rng(0)
 

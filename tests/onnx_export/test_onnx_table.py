@@ -20,7 +20,7 @@ from elmband import (
     load,
     scan,
 )
-from elmband.onnx_export import to_onnx
+from elmband.models.onnx_export import to_onnx
 
 # New rows have gaps everywhere, where the fit had none too: that is what files must do the same.
 pytestmark = pytest.mark.filterwarnings("ignore:Column .* has missing values")

@@ -8,7 +8,7 @@ import pytest
 from exported import Session, assert_close
 
 from elmband import ELMIntervalRegressor, TableEncoder, scan
-from elmband.onnx_export import to_onnx
+from elmband.models.onnx_export import to_onnx
 
 N = 200
 

@@ -8,23 +8,18 @@ from exported import Session, assert_close, assert_same_intervals, computed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband import (
-    ELMClassifier,
-    ELMIntervalRegressor,
-    ELMRegressor,
-    ELMSelectiveClassifier,
-    search,
-)
-from elmband.families import learned_specs
-from elmband.hidden import FeatureMap, HiddenLayer, LayerSpec
-from elmband.neurons import Neurons
-from elmband.onnx_export._graph import Graph, Port
-from elmband.onnx_export._hidden import hidden_outputs
-from elmband.onnx_export._proto import About, model_proto
-from elmband.onnx_export._views import viewed
-from elmband.relevance import Relevance
-from elmband.scaling import Scaling
-from elmband.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip
+from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
+from elmband.layers.hidden import FeatureMap, HiddenLayer, LayerSpec
+from elmband.layers.neurons import Neurons
+from elmband.layers.relevance import Relevance
+from elmband.layers.views import CLIPPED, RANKED, STANDARD, RankScores, SoftClip
+from elmband.models.onnx_export._graph import Graph, Port
+from elmband.models.onnx_export._hidden import hidden_outputs
+from elmband.models.onnx_export._proto import About, model_proto
+from elmband.models.onnx_export._views import viewed
+from elmband.stacks import search
+from elmband.stacks.families import learned_specs
+from elmband.sums.scaling import Scaling
 
 DTYPES = ("float64", "float32")
 VIEWS = (STANDARD, CLIPPED, RANKED)
@@ -194,12 +189,12 @@ def members(n_inputs):
 def every_member(monkeypatch):
     """Let a search find layers of every view, whatever their weights."""
     monkeypatch.setattr(search, "blind_specs", lambda *_: members(5))
-    monkeypatch.setattr("elmband.ensemble._LEAST_WEIGHT", 0.0)
+    monkeypatch.setattr("elmband.stacks.ensemble._LEAST_WEIGHT", 0.0)
 
     def equal(products, _):
         return np.full(len(products), 1 / len(products))
 
-    monkeypatch.setattr("elmband.ensemble._nonnegative", equal)
+    monkeypatch.setattr("elmband.stacks.ensemble._nonnegative", equal)
 
 
 def fitted(kind, dtype, **options):

@@ -14,7 +14,8 @@ from painted import all_rows, in_order, paint
 from PIL import Image
 from rich.console import Console
 
-from elmband import ELMRegressor, progress, scan
+from elmband import ELMRegressor, scan
+from elmband.engines import progress
 from elmband.pixels import (
     bar,
     feature_names,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elmband.promise import Grid, promise
+from elmband.uncertainty.promise import Grid, promise
 
 
 def rows(rng, n, error):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from elmband.promise.bounds import (
+from elmband.uncertainty.promise.bounds import (
     TOP_BET,
     BettingEvidence,
     BinomialEvidence,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.promise import Risk, coverage_threshold, estimate
+from elmband.uncertainty.promise import Risk, coverage_threshold, estimate
 
 KINDS = ["error", "fpr", "fdr"]
 

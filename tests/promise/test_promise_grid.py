@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.promise import Grid
-from elmband.promise.grid import PRIOR_ROWS
-from elmband.promise.pilot import expected_of_pilots, pilot_groups
-from elmband.promise.starts import divergence, most_telling
+from elmband.uncertainty.promise import Grid
+from elmband.uncertainty.promise.grid import PRIOR_ROWS
+from elmband.uncertainty.promise.pilot import expected_of_pilots, pilot_groups
+from elmband.uncertainty.promise.starts import divergence, most_telling
 
 rows = st.lists(st.tuples(st.integers(-20, 20).map(float), st.booleans()), max_size=60)
 

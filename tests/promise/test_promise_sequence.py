@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from simulated import CURVES, grid_of, rows, tried
 
-from elmband.promise import Grid, Risk, promise
-from elmband.promise.bounds import rows_needed
-from elmband.promise.pilot import pilot_groups
-from elmband.promise.sequence import _walk
+from elmband.uncertainty.promise import Grid, Risk, promise
+from elmband.uncertainty.promise.bounds import rows_needed
+from elmband.uncertainty.promise.pilot import pilot_groups
+from elmband.uncertainty.promise.sequence import _walk
 
 KINDS = ["error", "fpr", "fdr"]
 

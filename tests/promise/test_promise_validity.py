@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 from simulated import CURVES, grid_of, rows, tried, true_risk
 
-from elmband.promise import Grid, Risk, estimate
+from elmband.uncertainty.promise import Grid, Risk, estimate
 
 
 def at_most(share, repeats):

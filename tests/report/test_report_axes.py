@@ -9,8 +9,8 @@ import pytest
 from judged import Page, held_in, page_of
 
 from elmband import ELMClassifier, ELMIntervalRegressor, scan
-from elmband.encode import TableEncoder
 from elmband.report.axes import DayAxis, axes_of
+from elmband.sources.encode import TableEncoder
 
 N_ROWS = 4000
 WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]

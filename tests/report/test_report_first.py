@@ -7,7 +7,7 @@ from judged import bird_model, delay_model, delays, held_in, page_of, species
 
 from elmband import ELMIntervalRegressor, load
 from elmband.report.training_overlap import training_overlap
-from elmband.row_prints import SeenRows
+from elmband.sums.row_prints import SeenRows
 
 
 @pytest.fixture(scope="module")

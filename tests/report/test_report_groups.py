@@ -9,9 +9,9 @@ from judged import content_of, held_in, page_of
 from recomputed import group_verdict, share
 
 from elmband import ELMIntervalRegressor, scan
-from elmband.encode import TableEncoder
 from elmband.report.group_levels import NO_TEXT, as_kind, find_cut
 from elmband.report.groups import ByColumn
+from elmband.sources.encode import TableEncoder
 
 N = 3000
 FEATURES = ["x", "kind"]

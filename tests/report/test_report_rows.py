@@ -12,9 +12,9 @@ from judged import bird_model, content_of, delay_model, delays, held_in, page_of
 from sklearn import config_context
 
 from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, load, scan
-from elmband.encode import TableEncoder
 from elmband.report import rows as report_rows
 from elmband.report import write_report
+from elmband.sources.encode import TableEncoder
 
 N_ROWS = 5000
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband import scan
-from elmband.encode import TableEncoder
-from elmband.stream import csv_bytes
-from elmband.stream.csv_dialect import CsvDialect, asked_dialect
-from elmband.stream.csv_sniff import dialect_of, other_delimiters
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import csv_bytes
+from elmband.sources.stream.csv_dialect import CsvDialect, asked_dialect
+from elmband.sources.stream.csv_sniff import dialect_of, other_delimiters
 from packed import PACKED, zipped
 
 pytest.importorskip("pyarrow")

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 from elmband import scan
-from elmband.encode import TableEncoder
-from elmband.encode.absent import ABSENT_MARKS
-from elmband.stream.csv_dialect import CsvDialect
-from elmband.stream.csv_open import csv_columns, open_csv
-from elmband.stream.csv_sniff import dialect_of
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.absent import ABSENT_MARKS
+from elmband.sources.stream.csv_dialect import CsvDialect
+from elmband.sources.stream.csv_open import csv_columns, open_csv
+from elmband.sources.stream.csv_sniff import dialect_of
 
 USUAL = CsvDialect(",", ".", "utf-8")
 # More than the first block, by which types are chosen.

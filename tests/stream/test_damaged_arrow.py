@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elmband import scan
-from elmband.encode import TableEncoder
+from elmband.sources.encode import TableEncoder
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -72,7 +72,7 @@ def test_a_batch_is_looked_at_before_it_is_used(tmp_path, make, ending):
     """In a process of its own, which would otherwise crash."""
     path = write(tmp_path / f"rows.{ending}", *make())
     code = (
-        "import sys; from elmband import scan; from elmband.encode import TableEncoder\n"
+        "import sys; from elmband import scan; from elmband.sources.encode import TableEncoder\n"
         "try: list(scan(sys.argv[1], target='y', encoder=TableEncoder()).chunks())\n"
         "except ValueError as error: print(error)"
     )

@@ -11,8 +11,8 @@ import zarr
 from written import ZARR_FORMATS, numbers, write_zarr
 
 from elmband import scan
-from elmband.encode import TableEncoder
-from elmband.stream.hdf5_own import foreign
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream.hdf5_own import foreign
 
 
 class Evil:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written import MATRICES, TABLES, joined, numbers, write_matrix, write_table
 
-from elmband import engine
-from elmband.moments import gram
-from elmband.rows import ArrayRows
-from elmband.stream import scan
+from elmband.engines import engine
+from elmband.sources.stream import scan
+from elmband.sums.moments import gram
+from elmband.sums.rows import ArrayRows
 
 VALUES = numbers(400, 4)
 X, Y, S = VALUES[:, :2], VALUES[:, [2]], np.abs(VALUES[:, 3]) + 1

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from written import joined, numbers, write_hdf5, write_table, write_zarr
 
-from elmband.stream import scan
+from elmband.sources.stream import scan
 
 VALUES = numbers(20, 4)
 TABLE = {"delay": VALUES[:, 0], "distance": VALUES[:, 1], "origin": ["a"] * 20}

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from written import MATRICES, TABLES, numbers, write_hdf5, write_matrix, write_table, write_zarr
 
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 NAMES = ["a", "b", "y", "w"]
 

@@ -6,7 +6,7 @@ import pytest
 from written import joined, numbers, write_table, write_zarr
 
 from elmband import TableEncoder
-from elmband.stream import scan
+from elmband.sources.stream import scan
 
 VALUES = numbers(90, 3)
 

@@ -21,7 +21,7 @@ from written import (
     write_zarr,
 )
 
-from elmband.stream import scan
+from elmband.sources.stream import scan
 
 DTYPES = [np.float32, np.float64, np.float16, np.int64, np.int16, np.uint8, np.bool_]
 SMALL = {np.float32, np.float16, np.int16, np.uint8, np.bool_}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from elmband.stream import scan
+from elmband.sources.stream import scan
 
 MIB = 2**20
 
@@ -25,7 +25,7 @@ PEAK = """
 from pathlib import Path
 import pyarrow.csv
 import pyarrow.parquet
-from elmband.stream import scan
+from elmband.sources.stream import scan
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -101,8 +101,8 @@ def test_a_packed_file_is_unpacked_as_it_is_read(tmp_path):
 
 IDS = """
 from pathlib import Path
-from elmband.encode import TableEncoder
-from elmband.stream import scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.stream import scan
 
 rows = scan({source!r}, target="y", encoder=TableEncoder())
 print(sum(len(chunk.X) for chunk in rows.chunks()))
@@ -147,7 +147,7 @@ def test_arrays_are_read_without_any_optional_library(tmp_path):
     program = f"""
 import sys
 sys.modules.update(dict.fromkeys(["pyarrow", "h5py", "zarr", "pandas", "polars"]))
-from elmband.stream import scan
+from elmband.sources.stream import scan
 print(sum(len(chunk.X) for chunk in scan({str(tmp_path / "rows.npy")!r}, target=0)))
 """
     assert run(program).strip() == "5"

@@ -4,7 +4,7 @@ import pyarrow.compute as pc
 import pytest
 from pyarrow import parquet
 
-from elmband.stream import scan
+from elmband.sources.stream import scan
 
 pytestmark = pytest.mark.realdata
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from written import joined, numbers, write_hdf5, write_matrix, write_table, write_zarr
 
-from elmband.stream import Scan, scan
+from elmband.sources.stream import Scan, scan
 
 VALUES = numbers(90, 3)
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.stream.write import EXTENSIONS, open_writer
-from elmband.stream.write._file import SteadyFile
-from elmband.stream.write._groups import Groups
+from elmband.sources.stream.write import EXTENSIONS, open_writer
+from elmband.sources.stream.write._file import SteadyFile
+from elmband.sources.stream.write._groups import Groups
 
 COLUMNS = ("mean", "lower_0.95", "upper_0.95")
 RNG = np.random.default_rng(0)
@@ -201,7 +201,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from elmband.stream.write import EXTENSIONS, open_writer
+from elmband.sources.stream.write import EXTENSIONS, open_writer
 
 block = np.random.default_rng(0).standard_normal((50_000, 2))
 for extension in EXTENSIONS:
@@ -249,7 +249,7 @@ FLAT_MEMORY = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from elmband.stream.write import open_writer
+from elmband.sources.stream.write import open_writer
 
 block = np.random.default_rng(0).standard_normal((20_000, 4))
 def write_file(blocks):
@@ -363,9 +363,9 @@ def test_a_missing_library_names_the_installation(tmp_path, monkeypatch, extensi
 def test_npy_needs_no_other_library(tmp_path, monkeypatch):
     for library in ("pyarrow", "h5py"):
         monkeypatch.setitem(sys.modules, library, None)
-    for module in [name for name in sys.modules if name.startswith("elmband.stream.write")]:
+    for module in [name for name in sys.modules if name.startswith("elmband.sources.stream.write")]:
         monkeypatch.delitem(sys.modules, module)
-    again = importlib.import_module("elmband.stream.write")
+    again = importlib.import_module("elmband.sources.stream.write")
     with again.open_writer(tmp_path / "r.npy", ["x"]) as write:
         write(np.ones((2, 1)))
     assert np.load(tmp_path / "r.npy").tolist() == [[1], [1]]

@@ -20,7 +20,7 @@ from benchmarks.abstain.data import Part, Split
 from benchmarks.abstain.rivals.elm import published
 from numpy.typing import NDArray
 
-from elmband.promise import Grid, Risk, promise
+from elmband.uncertainty.promise import Grid, Risk, promise
 
 Array = NDArray[Any]
 

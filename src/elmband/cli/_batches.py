@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmband.stream.arrow_file import open_arrow_file
-from elmband.stream.batches import validated
-from elmband.stream.csv_dialect import CsvDialect
-from elmband.stream.csv_open import open_csv
-from elmband.stream.errors import needed
-from elmband.stream.parquet_file import open_parquet
+from elmband.sources.stream.arrow_file import open_arrow_file
+from elmband.sources.stream.batches import validated
+from elmband.sources.stream.csv_dialect import CsvDialect
+from elmband.sources.stream.csv_open import open_csv
+from elmband.sources.stream.errors import needed
+from elmband.sources.stream.parquet_file import open_parquet
 
 
 class Piece(NamedTuple):

@@ -10,8 +10,7 @@ import typer
 
 from elmband import ELMSelectiveClassifier
 from elmband.cli._options import option
-from elmband.moments import Several
-from elmband.progress import shown
+from elmband.engines.progress import shown
 from elmband.report.classes.predictions import said as said_of_classes
 from elmband.report.first_pass import MOST_ROWS, Drawn, row_keys
 from elmband.report.group_levels import Cut, find_cut
@@ -20,6 +19,7 @@ from elmband.report.intervals.predictions import said as said_of_intervals
 from elmband.report.rows import Block, total
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel
+from elmband.sums.moments import Several
 
 By: TypeAlias = Annotated[
     list[str] | None,

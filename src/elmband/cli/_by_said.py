@@ -10,8 +10,8 @@ from rich.table import Table
 
 from elmband.cli._by import LEAST_ROWS, OTHERS, worst_first
 from elmband.cli._options import counted
-from elmband.printable import on_one_line
-from elmband.promise.threshold import percent
+from elmband.ground.printable import on_one_line
+from elmband.ground.wording import percent
 
 _WIDTH = 80
 # Groups with a line, and letters of their names.

@@ -8,7 +8,7 @@ from elmband.cli._files import named
 from elmband.cli._missing import dropped, dropped_line, used_rows
 from elmband.cli._options import counted
 from elmband.cli._promise import LEVELS, highest_level, multipliers, percent_down, rows_for
-from elmband.printable import on_one_line
+from elmband.ground.printable import on_one_line
 
 
 class Before(NamedTuple):

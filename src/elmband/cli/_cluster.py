@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from elmband.cli._files import STANDARD
-from elmband.cluster import check_folder
+from elmband.engines.cluster import check_folder
 
 # The part of the help with what is for work elsewhere.
 RUNS = "Where it runs"

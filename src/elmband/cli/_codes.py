@@ -22,9 +22,9 @@ from scipy.special import ndtri
 from scipy.stats import f as f_distribution
 from scipy.stats import rankdata
 
-from elmband._arrays import Array
 from elmband.cli._group_key import is_whole
 from elmband.cli._head import head_of
+from elmband.ground.arrays import Array
 
 _LEAST, _MOST, _ROWS_EACH = 7, 300, 5
 _DEGREE, _WIDER, _MANY = 3, 5, 15

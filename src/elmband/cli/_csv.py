@@ -5,7 +5,7 @@ Arrow puts all text in quotes, and so numbers that were read as text to stay as 
 
 from typing import Any
 
-from elmband.stream.errors import needed
+from elmband.sources.stream.errors import needed
 
 # What ends a cell or a line but within quotes, and spaces that some readers would drop.
 _SPECIAL = '[",\r\n]|^\\s|\\s$'

@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from elmband.datasets import make_heteroscedastic
-from elmband.files import appearing_together, check_writable, naming
+from elmband.ground.files import appearing_together, check_writable, naming
 
 Floats: TypeAlias = NDArray[np.float64]
 

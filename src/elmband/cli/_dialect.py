@@ -9,11 +9,11 @@ import typer
 
 from elmband.cli._batches import Piece
 from elmband.cli._status import note
-from elmband.stream.csv_decimal import misread_in
-from elmband.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
-from elmband.stream.csv_open import csv_columns, open_csv
-from elmband.stream.csv_sniff import other_delimiters
-from elmband.stream.errors import needed
+from elmband.sources.stream.csv_decimal import misread_in
+from elmband.sources.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
+from elmband.sources.stream.csv_open import csv_columns, open_csv
+from elmband.sources.stream.csv_sniff import other_delimiters
+from elmband.sources.stream.errors import needed
 
 # Rows of the first block in which numbers that are read as text are looked for.
 _ROWS = 1000

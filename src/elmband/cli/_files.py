@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from elmband import load
-from elmband.encode import TableEncoder
-from elmband.printable import on_one_line
+from elmband.ground.printable import on_one_line
+from elmband.sources.encode import TableEncoder
 
 # How files begin that are no CSV; how that is packed is found where it is read.
 _BEGINNINGS = {

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import f as f_distribution
 
-from elmband._arrays import Array
 from elmband.cli._head import Head, head_of
-from elmband.encode.raw import Numbers, Raw, Times
+from elmband.ground.arrays import Array
+from elmband.sources.encode.raw import Numbers, Raw, Times
 
 _LEVELS, _LEVELS_ALONE, _ROWS_EACH = 10, 20, 3
 _ALIKE, _ALIKE_ALONE, _CHANCE = 0.2, 0.5, 1e-6

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from elmband._arrays import Array
 from elmband.cli._files import named
 from elmband.cli._group_key import group_key
 from elmband.cli._status import note
-from elmband.encode import TableEncoder
+from elmband.ground.arrays import Array
+from elmband.sources.encode import TableEncoder
 
 # Bytes of features that rows of groups may take in memory; a fit needs a few times as much.
 _MOST = 2**30

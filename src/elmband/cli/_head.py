@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband._arrays import Array
-from elmband.encode.raw import Numbers, Raw, RawRows, Words
-from elmband.encode.read import read_column
+from elmband.ground.arrays import Array
+from elmband.sources.encode.raw import Numbers, Raw, RawRows, Words
+from elmband.sources.encode.read import read_column
 
 _HEAD, _SAMPLE = 2**17, 10_000
 

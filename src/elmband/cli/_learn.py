@@ -10,7 +10,7 @@ from elmband.cli._model import whole_number
 from elmband.cli._option_words import in_option_words
 from elmband.cli._status import UnkeptError
 from elmband.estimators._request import Request
-from elmband.stream.csv_decimal import misread_in
+from elmband.sources.stream.csv_decimal import misread_in
 
 
 def check_target(rows: Any, data: str, *, classes: bool) -> bool:

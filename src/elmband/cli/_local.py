@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elmband.printable import on_one_line
+from elmband.ground.printable import on_one_line
 
 # The part of the help with what is for hidden layers.
 LAYERS = "Layers"

@@ -17,12 +17,12 @@ from elmband.cli._option_words import in_option_words
 from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
-from elmband.encode import TableEncoder
-from elmband.encode.raw import ColumnError, PlacedError, Where, at
+from elmband.engines.progress import shown
 from elmband.estimators._validate import level_name
-from elmband.progress import shown
-from elmband.stream.batches import ROW_LABELS
-from elmband.stream.csv_dialect import CsvDialect
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
+from elmband.sources.stream.batches import ROW_LABELS
+from elmband.sources.stream.csv_dialect import CsvDialect
 
 _AS_FOUND = CsvDialect()
 

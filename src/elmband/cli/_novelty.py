@@ -7,8 +7,8 @@ import numpy as np
 
 from elmband.cli._options import counted
 from elmband.cli._status import note
-from elmband.encode.novelty import Novelty
 from elmband.estimators._unlike import notes_on
+from elmband.sources.encode.novelty import Novelty
 
 
 def novelty(model: Any, table: Any) -> Novelty:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from elmband.cli._files import STANDARD, plain
-from elmband.printable import printable
+from elmband.ground.printable import printable
 
 
 def share(value: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import IO
 import typer
 
 from elmband.cli._files import STANDARD, destination, named
-from elmband.files import check_name, check_writable, identity, lies_in
-from elmband.stream.files import stands_for
+from elmband.ground.files import check_name, check_writable, identity, lies_in
+from elmband.sources.stream.files import stands_for
 
 
 def check_outputs(

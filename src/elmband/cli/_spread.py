@@ -8,9 +8,9 @@ from typing import Any
 
 from elmband.cli._model import in_file
 from elmband.cli._tables import Table, TableRows
-from elmband.cluster import Answers, write_parts
-from elmband.cluster.work import Counted
-from elmband.progress import shown
+from elmband.engines.cluster import Answers, write_parts
+from elmband.engines.cluster.work import Counted
+from elmband.engines.progress import shown
 
 # Rows that a worker reads and answers at a time.
 _ROWS = 65_536

@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from elmband.encode.notes import ColumnWarning
-from elmband.loading import INTERRUPTED, finish
-from elmband.printable import on_one_line, printable
+from elmband.ground.loading import INTERRUPTED, finish
+from elmband.ground.printable import on_one_line, printable
+from elmband.sources.encode.notes import ColumnWarning
 
 FAILED, UNKEPT, CLOSED = 1, 3, 141
 # By which schedulers end a job, and a terminal that is closed its commands.

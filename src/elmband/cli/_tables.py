@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband.cli._batches import Piece, Reading
-from elmband.stream.csv_decimal import other_point
-from elmband.stream.csv_dialect import CsvDialect
-from elmband.stream.csv_open import CsvColumns, csv_columns, csv_names
-from elmband.stream.csv_sniff import dialect_of
-from elmband.stream.errors import in_our_words, needed
-from elmband.stream.files import find_files, kind_of
-from elmband.stream.pieces import refuse_dialect
+from elmband.sources.stream.csv_decimal import other_point
+from elmband.sources.stream.csv_dialect import CsvDialect
+from elmband.sources.stream.csv_open import CsvColumns, csv_columns, csv_names
+from elmband.sources.stream.csv_sniff import dialect_of
+from elmband.sources.stream.errors import in_our_words, needed
+from elmband.sources.stream.files import find_files, kind_of
+from elmband.sources.stream.pieces import refuse_dialect
 
 _ROWS = 65_536
 FORMATS = (".parquet", ".arrow", ".feather", ".ipc", ".csv", ".csv.gz")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from elmband.cli._options import option
-from elmband.targets import told_range
-from elmband.transform import BoxCox, Identity, Log, Log1p, Logit, TargetError
+from elmband.uncertainty.targets import told_range
+from elmband.uncertainty.transform import BoxCox, Identity, Log, Log1p, Logit, TargetError
 
 # Powers that have names.
 _ROOTS = {0.5: "square roots", 0.25: "fourth roots"}
@@ -153,7 +153,7 @@ def scale_words(transform: Any) -> str:
 
     Examples
     --------
-    >>> from elmband.transform import BoxCox, Log, Logit
+    >>> from elmband.uncertainty.transform import BoxCox, Log, Logit
     >>> [scale_words(one) for one in (Log(), BoxCox((0.5,), (3.0,)), Logit(0.0, 100.0))]
     ['logarithms', 'square roots', 'logits between 0 and 100']
     """

@@ -7,7 +7,7 @@ from elmband.cli._status import note
 from elmband.report.inputs import labelled_rows, seen_in_training
 from elmband.report.rows import total
 from elmband.report.training_overlap import training_overlap
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 
 
 def share_of_training(model: Any, rows: Scan) -> float | None:

@@ -9,9 +9,9 @@ import typer
 from elmband.cli._codes import Codes, suspected_codes
 from elmband.cli._groups import tell_group_key
 from elmband.cli._status import note
-from elmband.encode import TableEncoder
-from elmband.encode.notes import WAY, ColumnNote
-from elmband.encode.rules import TYPES
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.notes import WAY, ColumnNote
+from elmband.sources.encode.rules import TYPES
 
 Types: TypeAlias = Annotated[
     list[str] | None,

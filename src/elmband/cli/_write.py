@@ -12,9 +12,9 @@ import typer
 from elmband.cli._csv import CsvWriter
 from elmband.cli._files import STANDARD, naming_output, standard_output
 from elmband.cli._tables import FORMATS, format_of, is_table
-from elmband.files import appearing_together, naming
-from elmband.stream.errors import needed
-from elmband.stream.write import EXTENSIONS
+from elmband.ground.files import appearing_together, naming
+from elmband.sources.stream.errors import needed
+from elmband.sources.stream.write import EXTENSIONS
 
 
 def check_ending(path: str) -> str:

@@ -27,7 +27,7 @@ from elmband.cli._demo_task import (
 from elmband.cli._files import STANDARD, destination, writable
 from elmband.cli._options import AsJson, share, tell
 from elmband.cli._outputs import check_outputs
-from elmband.files import appearing_whole, naming
+from elmband.ground.files import appearing_whole, naming
 from elmband.metrics import coverage_by_group, interval_score, nmpiw, picp
 
 EXAMPLE = (

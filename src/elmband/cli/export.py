@@ -8,8 +8,8 @@ import typer
 from elmband.cli._files import destination, loaded, named, writable
 from elmband.cli._options import AsJson, Model, tell
 from elmband.cli._outputs import check_outputs
-from elmband.files import appearing_whole, naming
-from elmband.onnx_export import to_onnx
+from elmband.ground.files import appearing_whole, naming
+from elmband.models.onnx_export import to_onnx
 
 EXAMPLE = "Example: [bold]elmband export delay.safetensors -o delay.onnx[/bold]"
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.checkpoint import kept_until_saved
 from elmband.cli._calibrated import Before, calibration_facts, calibration_lines
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
@@ -70,6 +69,7 @@ from elmband.cli._types import (
     encoder_for,
     tell_columns,
 )
+from elmband.engines.checkpoint import kept_until_saved
 
 EXAMPLE = (
     "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"

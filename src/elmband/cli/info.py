@@ -9,8 +9,8 @@ from elmband.cli._local import local_line
 from elmband.cli._options import AsJson, Model, counted, tell
 from elmband.cli._promise import promise_of, promise_words
 from elmband.cli._target import scale_words, target_facts
-from elmband.printable import on_one_line
-from elmband.targets import told_range
+from elmband.ground.printable import on_one_line
+from elmband.uncertainty.targets import told_range
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
 

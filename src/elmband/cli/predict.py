@@ -27,10 +27,10 @@ from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
-from elmband.cluster import Answers
-from elmband.encode.novelty import Novelty
-from elmband.stream.files import find_files
-from elmband.stream.pieces import refuse_dialect
+from elmband.engines.cluster import Answers
+from elmband.sources.encode.novelty import Novelty
+from elmband.sources.stream.files import find_files
+from elmband.sources.stream.pieces import refuse_dialect
 
 EXAMPLE = (
     "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "

@@ -18,8 +18,8 @@ from elmband.experiments import GROUPS, Done, Experiment, Settings, chosen
 from elmband.experiments import reproduce as run_all
 from elmband.experiments.clock import Clock, in_words
 from elmband.experiments.write import PAGE
-from elmband.files import identity
-from elmband.printable import on_one_line
+from elmband.ground.files import identity
+from elmband.ground.printable import on_one_line
 
 EXAMPLE = (
     "Example: [bold]elmband reproduce figures -o paper[/bold]\n\n"

@@ -7,7 +7,6 @@ import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.classes import LabelCounts
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
 from elmband.cli._files import destination, loaded, named, readable
@@ -32,9 +31,10 @@ from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_escaping, table_writers
-from elmband.cluster import Answers
-from elmband.engine import reduced
-from elmband.stream.files import find_files
+from elmband.engines.cluster import Answers
+from elmband.engines.engine import reduced
+from elmband.sources.stream.files import find_files
+from elmband.uncertainty.classes import LabelCounts
 
 EXAMPLE = (
     "Example: [bold]elmband triage spam.safetensors mails.csv -o certain.csv "

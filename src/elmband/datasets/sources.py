@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmband.files import appearing_whole, naming
+from elmband.ground.files import appearing_whole, naming
 
 OPENML = "https://www.openml.org"
 _SUFFIX = ".sha256"

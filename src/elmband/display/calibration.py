@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from elmband._arrays import to_numpy
 from elmband.display.coverage import LEVELS, Curve, Rows, given, observed
 from elmband.display.curves import in_percent
 from elmband.display.figure import axes_or_new
+from elmband.ground.arrays import to_numpy
 from elmband.metrics._checks import check_levels
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from elmband._arrays import to_numpy
 from elmband.display.labels import check_few, each, labels_beside, labels_of_scan
 from elmband.estimators import ELMIntervalRegressor
+from elmband.ground.arrays import to_numpy
 from elmband.metrics import calibration_curve
 from elmband.metrics.evaluation import Evaluation
-from elmband.stream import Scan, scan
+from elmband.sources.stream import Scan, scan
 
 Floats = NDArray[np.float64]
 # The label of every row, and what a model says of those that are marked.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elmband._arrays import to_numpy
+from elmband.ground.arrays import to_numpy
 from elmband.metrics.answered import first_reaching
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from elmband._arrays import to_numpy
-from elmband.stream import Scan
+from elmband.ground.arrays import to_numpy
+from elmband.sources.stream import Scan
 
 
 class Feature(NamedTuple):

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elmband._arrays import to_numpy
 from elmband.display.figure import axes_or_new
+from elmband.ground.arrays import to_numpy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

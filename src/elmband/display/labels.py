@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmband._arrays import to_numpy
-from elmband.encode.state import LevelsColumn
-from elmband.stream import Scan
+from elmband.ground.arrays import to_numpy
+from elmband.sources.encode.state import LevelsColumn
+from elmband.sources.stream import Scan
 
 Labels = NDArray[Any]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elmband._arrays import to_numpy
 from elmband.display.bins import binned
 from elmband.display.curves import in_percent
 from elmband.display.features import chosen_feature
 from elmband.display.figure import axes_or_new
-from elmband.transform import Identity
+from elmband.ground.arrays import to_numpy
+from elmband.uncertainty.transform import Identity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

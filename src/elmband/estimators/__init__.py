@@ -1,7 +1,7 @@
 """Estimators with the interface of scikit-learn."""
 
 from elmband.estimators._growing import merge
-from elmband.estimators._narrow import IntervalTriage
+from elmband.estimators._interval_triage import IntervalTriage
 from elmband.estimators._relevant import FeatureRelevance, RelevantDirections
 from elmband.estimators._triage import Triage
 from elmband.estimators._variance import VarianceParts

@@ -7,16 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elmband import engine
-from elmband._arrays import Array, cast, double, namespace, place
-from elmband.calibrate import (
-    Calibration,
-    RowScores,
-    ScoreBins,
-    row_scores,
-    score_bins,
-    two_sided,
-)
+from elmband.engines import engine
 from elmband.estimators._clusters import (
     check_collection,
     held_out_on_cluster,
@@ -25,7 +16,6 @@ from elmband.estimators._clusters import (
     refuse_on_cluster,
     spread,
 )
-from elmband.estimators._parts import IntervalParts
 from elmband.estimators._scans import check_targets, judging, refuse_beside_scan, scan_rows
 from elmband.estimators._validate import (
     Levels,
@@ -36,16 +26,26 @@ from elmband.estimators._validate import (
     level_name,
 )
 from elmband.estimators._variance import VarianceParts
-from elmband.frames import framed
+from elmband.estimators._variance_components import IntervalParts
+from elmband.ground.arrays import Array, cast, double, namespace, place
+from elmband.ground.frames import framed
 from elmband.metrics.evaluation import Evaluation
 from elmband.metrics.streaming import IntervalSums, interval_sums
-from elmband.moments import Chunk
-from elmband.noise.parts import Parts
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
-from elmband.stream import Scan
-from elmband.target_values import nearest_values
-from elmband.targets import is_auto, values_range
-from elmband.transform import Identity
+from elmband.sources.stream import Scan
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
+from elmband.uncertainty.calibrate import (
+    Calibration,
+    RowScores,
+    ScoreBins,
+    row_scores,
+    score_bins,
+    two_sided,
+)
+from elmband.uncertainty.noise.parts import Parts
+from elmband.uncertainty.target_values import nearest_values
+from elmband.uncertainty.targets import is_auto, values_range
+from elmband.uncertainty.transform import Identity
 
 # The share of a normal distribution within one standard deviation, 68.27 %.
 _ONE_DEVIATION = math.erf(math.sqrt(0.5))

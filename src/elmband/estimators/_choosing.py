@@ -5,14 +5,19 @@ from typing import Any, NamedTuple, Protocol
 
 from sklearn.base import is_classifier
 
-from elmband._arrays import cast, namespace
-from elmband.moments import Chunk
-from elmband.pool import Pool
-from elmband.predictive import FittedPredictive
-from elmband.rounds import ChosenRounds
-from elmband.rows import ArrayRows, Rows
-from elmband.transform import Identity, Transform
-from elmband.transform_choice import best_of, left_out_score, sample_of, transforms_to_try
+from elmband.ground.arrays import cast, namespace
+from elmband.stacks.pool import Pool
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import ArrayRows, Rows
+from elmband.uncertainty.predictive import FittedPredictive
+from elmband.uncertainty.rounds import ChosenRounds
+from elmband.uncertainty.transform import Identity, Transform
+from elmband.uncertainty.transform_choice import (
+    best_of,
+    left_out_score,
+    sample_of,
+    transforms_to_try,
+)
 
 
 class FittedRows(NamedTuple):

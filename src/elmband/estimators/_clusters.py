@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from elmband._arrays import Array
-from elmband.cluster import (
+from elmband.engines.cluster import (
     ClusterRows,
     Collected,
     as_it_is,
@@ -24,9 +23,10 @@ from elmband.cluster import (
 from elmband.estimators._scans import few_rows
 from elmband.estimators._tables import check_encoded
 from elmband.estimators._validate import check_chunk_size
-from elmband.moments import Chunk
-from elmband.rows import DEFAULT_CHUNK_SIZE
-from elmband.stream import Scan
+from elmband.ground.arrays import Array
+from elmband.sources.stream import Scan
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE
 
 Prepare = Callable[[Chunk], Chunk]
 

@@ -5,24 +5,24 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from elmband.classes import Labels
-from elmband.confidence import Confidence
-from elmband.dependence import Dependence, Dependences
-from elmband.encode import ENCODER_KINDS
 from elmband.estimators._roles import Roles
 from elmband.estimators._thresholds import Known, Thresholds
 from elmband.estimators._triage import Usual
 from elmband.estimators._updates import Grown
-from elmband.hidden import FeatureMap, HiddenLayer
-from elmband.histograms import Histograms, TrainingHistograms
-from elmband.mean_stack import MeanStack
-from elmband.member import Member
-from elmband.model_file import Kinds
-from elmband.new_levels import NewLevels
-from elmband.row_prints import RowPrints
-from elmband.scaling import Scaling
-from elmband.targets import Support
-from elmband.transform import BoxCox, Identity, Log, Log1p, Logit
+from elmband.layers.hidden import FeatureMap, HiddenLayer
+from elmband.layers.member import Member
+from elmband.models.model_file import Kinds
+from elmband.sources.encode import ENCODER_KINDS
+from elmband.stacks.mean_stack import MeanStack
+from elmband.sums.histograms import Histograms, TrainingHistograms
+from elmband.sums.row_prints import RowPrints
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.classes import Labels
+from elmband.uncertainty.confidence import Confidence
+from elmband.uncertainty.dependence import Dependence, Dependences
+from elmband.uncertainty.new_levels import NewLevels
+from elmband.uncertainty.targets import Support
+from elmband.uncertainty.transform import BoxCox, Identity, Log, Log1p, Logit
 
 KINDS: Kinds = {
     **{kind: {} for kind in ENCODER_KINDS},
@@ -39,7 +39,7 @@ KINDS: Kinds = {
     TrainingHistograms: {},
     Usual: {},
 }
-"""Kinds of values that estimators have besides those of `elmband.model_file`."""
+"""Kinds of values that estimators have besides those of `elmband.models.model_file`."""
 
 _Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -5,7 +5,6 @@ from typing import Any, Self, TypeVar
 
 from sklearn.utils.metaestimators import available_if
 
-from elmband._arrays import double, epsilon, namespace
 from elmband.estimators._point import PointModel
 from elmband.estimators._scans import check_targets, followed, refuse_beside_scan, scan_rows
 from elmband.estimators._tables import rows_to_fit
@@ -16,10 +15,11 @@ from elmband.estimators._validate import (
     held_out_rows,
     with_weight,
 )
-from elmband.mean import MeanModel
-from elmband.output_layer import AlphaRule
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
-from elmband.stream import Scan
+from elmband.ground.arrays import double, epsilon, namespace
+from elmband.layers.output_layer import AlphaRule
+from elmband.sources.stream import Scan
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
+from elmband.uncertainty.mean import MeanModel
 
 
 class GrowingModel(PointModel):

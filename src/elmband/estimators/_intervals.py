@@ -8,16 +8,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import is_classifier
 
-from elmband import engine
-from elmband._arrays import Precision, double, to_numpy
-from elmband.calibrate import (
-    Calibration,
-    OutputScores,
-)
-from elmband.cross_fit import Recipe, cross_fitted
+from elmband.engines import engine
+from elmband.engines.progress import Verbose
 from elmband.estimators._choosing import FittedRows, fit_best_transform
-from elmband.estimators._parts import IntervalParts, SecondStage
-from elmband.estimators._placed import SINGLE_LAYER_NEURONS
+from elmband.estimators._device_placement import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import followed
 from elmband.estimators._updates import Grown, same_rows
 from elmband.estimators._validate import (
@@ -25,28 +19,34 @@ from elmband.estimators._validate import (
     check_choice,
     check_symmetric,
 )
-from elmband.hidden import FeatureMap, HiddenLayer
-from elmband.kept import keeping
-from elmband.left_out import LeftOut
-from elmband.local_fit import LocalColumns
-from elmband.mean import MeanModel, SelectionMethod, draw_hidden
-from elmband.mean_stack import MeanStack
-from elmband.neurons import Kind, NeuronCounts
-from elmband.new_levels import NewLevels
-from elmband.noise.fast import multiplier_error
-from elmband.noise.layers import smooth_spec
-from elmband.noise.sampled import fit_fast, from_kept
-from elmband.noise.squared import SquaredNoise
-from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.pool import Pool
-from elmband.predictive import NoiseSettings, Symmetric, fit_predictive
-from elmband.progress import Verbose
-from elmband.rows import ArrayRows, Rows
-from elmband.search import MAX_NEURONS, Rounds
-from elmband.select import keep
-from elmband.target_values import LEVEL, gaining_values
-from elmband.targets import RangeChoice, is_auto, narrowed
-from elmband.transform import Identity, TransformChoice
+from elmband.estimators._variance_components import IntervalParts, SecondStage
+from elmband.ground.arrays import Precision, double, to_numpy
+from elmband.layers.hidden import FeatureMap, HiddenLayer
+from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.output_layer import AlphaRule, in_mean_weights
+from elmband.layers.select import keep
+from elmband.sources.hidden_cache import keeping
+from elmband.stacks.mean_stack import MeanStack
+from elmband.stacks.pool import Pool
+from elmband.stacks.search import MAX_NEURONS, Rounds
+from elmband.sums.rows import ArrayRows, Rows
+from elmband.uncertainty.calibrate import (
+    Calibration,
+    OutputScores,
+)
+from elmband.uncertainty.cross_fit import Recipe, cross_fitted
+from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.local_fit import LocalColumns
+from elmband.uncertainty.mean import MeanModel, SelectionMethod, draw_hidden
+from elmband.uncertainty.new_levels import NewLevels
+from elmband.uncertainty.noise.fast import multiplier_error
+from elmband.uncertainty.noise.layers import smooth_spec
+from elmband.uncertainty.noise.sampled import fit_fast, from_kept
+from elmband.uncertainty.noise.squared import SquaredNoise
+from elmband.uncertainty.predictive import NoiseSettings, Symmetric, fit_predictive
+from elmband.uncertainty.target_values import LEVEL, gaining_values
+from elmband.uncertainty.targets import RangeChoice, is_auto, narrowed
+from elmband.uncertainty.transform import Identity, TransformChoice
 
 # From so many rows on intervals cover as often as they say, on average over data sets.
 _LEAST_ROWS = 15

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from elmband.mean_stack import MeanStack
-from elmband.noise.output import NoiseModels
+from elmband.stacks.mean_stack import MeanStack
+from elmband.uncertainty.noise.output import NoiseModels
 
 
 class LocalSummary(NamedTuple):

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import Array, double, place, to_numpy
-from elmband.dependence import Dependences, layer_dependence, stack_dependences
 from elmband.estimators._relevant import (
     FeatureRelevance,
     RelevantDirections,
@@ -16,14 +14,16 @@ from elmband.estimators._relevant import (
 )
 from elmband.estimators._tables import count_inputs, input_names
 from elmband.estimators._target_units import TargetUnits
-from elmband.histograms import Histograms, TrainingHistograms
-from elmband.mean import MeanModel
-from elmband.mean_stack import MeanStack
-from elmband.moments import Chunk
-from elmband.pool import Pool, row_weights
-from elmband.predictive import Predictive
-from elmband.row_prints import RowPrints, SeenRows
-from elmband.sample import distinct_rows
+from elmband.ground.arrays import Array, double, place, to_numpy
+from elmband.stacks.mean_stack import MeanStack
+from elmband.stacks.pool import Pool, row_weights
+from elmband.sums.histograms import Histograms, TrainingHistograms
+from elmband.sums.moments import Chunk
+from elmband.sums.row_prints import RowPrints, SeenRows
+from elmband.sums.sample import distinct_rows
+from elmband.uncertainty.dependence import Dependences, layer_dependence, stack_dependences
+from elmband.uncertainty.mean import MeanModel
+from elmband.uncertainty.predictive import Predictive
 
 # Rows of a single layer that are looked at.
 _ROWS = 4000

@@ -11,25 +11,17 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elmband import engine
-from elmband._arrays import (
-    Array,
-    Precision,
-    cast,
-    epsilon,
-    namespace,
-    place,
-)
-from elmband.ensemble import Stack
+from elmband.engines import engine
+from elmband.engines.progress import Verbose
 from elmband.estimators._clusters import (
     check_collection,
     is_dask,
     lazy_result,
     spread,
 )
+from elmband.estimators._device_placement import SINGLE_LAYER_NEURONS
 from elmband.estimators._local import LocalSummary, local_summaries
 from elmband.estimators._noting import NotingModel
-from elmband.estimators._placed import SINGLE_LAYER_NEURONS
 from elmband.estimators._scans import (
     BlockMap,
     Result,
@@ -55,10 +47,28 @@ from elmband.estimators._validate import (
     warn_constant,
     warn_no_local_layers,
 )
-from elmband.hidden import LayerSpec
-from elmband.kept import keeping
-from elmband.left_out import LeftOut
-from elmband.local_fit import (
+from elmband.ground.arrays import (
+    Array,
+    Precision,
+    cast,
+    epsilon,
+    namespace,
+    place,
+)
+from elmband.layers.hidden import LayerSpec
+from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.output_layer import AlphaRule, in_mean_weights
+from elmband.sources.hidden_cache import keeping
+from elmband.sources.stream import Scan
+from elmband.stacks.ensemble import Stack
+from elmband.stacks.mean_stack import MeanStack
+from elmband.stacks.pool import Pool, weighty_rows
+from elmband.stacks.search import MAX_NEURONS, Rounds, fit_stack, pool_rows
+from elmband.sums.products import precisely
+from elmband.sums.rows import Rows
+from elmband.sums.weights import bounded_weights
+from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.local_fit import (
     LocalColumns,
     LocalFit,
     LocalSettings,
@@ -66,27 +76,23 @@ from elmband.local_fit import (
     known_columns,
     on_device,
 )
-from elmband.mean import SELECTION_METHODS, MeanModel, SelectionMethod, fit_mean, standardised
-from elmband.mean_stack import MeanStack
-from elmband.neurons import Kind, NeuronCounts
-from elmband.noise.output import NoiseModels
-from elmband.output_layer import AlphaRule, in_mean_weights
-from elmband.pool import Pool, weighty_rows
-from elmband.predictive import stack_left_out
-from elmband.products import precisely
-from elmband.progress import Verbose
-from elmband.rounds import ChosenRounds, chosen_rounds
-from elmband.rows import Rows
-from elmband.search import MAX_NEURONS, Rounds, fit_stack, pool_rows
-from elmband.stream import Scan
-from elmband.targets import (
+from elmband.uncertainty.mean import (
+    SELECTION_METHODS,
+    MeanModel,
+    SelectionMethod,
+    fit_mean,
+    standardised,
+)
+from elmband.uncertainty.noise.output import NoiseModels
+from elmband.uncertainty.predictive import stack_left_out
+from elmband.uncertainty.rounds import ChosenRounds, chosen_rounds
+from elmband.uncertainty.targets import (
     Columns,
     RangeChoice,
     Support,
     smearing_points,
 )
-from elmband.transform import Identity, TransformChoice
-from elmband.weights import bounded_weights
+from elmband.uncertainty.transform import Identity, TransformChoice
 
 _OF_ONE_LAYER = (
     "_features",

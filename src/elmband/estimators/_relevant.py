@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elmband.dependence import Dependence, Dependences
-from elmband.encode import EncoderState
+from elmband.sources.encode import EncoderState
+from elmband.uncertainty.dependence import Dependence, Dependences
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple, Self
 
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 
 
 class Roles(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any, SupportsIndex
 
 from sklearn.utils.validation import check_is_fitted
 
-from elmband import model_file, onnx_export
 from elmband.estimators._fitted import KINDS, attributes, parameters
-from elmband.estimators._trial import TriedModel
-from elmband.files import check_writable
-from elmband.packing import UnknownKindError, fits, is_plain
+from elmband.estimators._loaded_check import TriedModel
+from elmband.ground.files import check_writable
+from elmband.models import model_file, onnx_export
+from elmband.sums.packing import UnknownKindError, fits, is_plain
 
 # What belongs to the session at hand: notes of scikit-learn, and the device.
 _FLEETING = ("_metadata_request", "_device")
@@ -38,8 +38,9 @@ class SavedModel(TriedModel):
     ) -> Any:
         """Return the model in the ONNX format, or write it to a file and return its path.
 
-        See `elmband.onnx_export.to_onnx` for inputs and outputs. An encoder of tables is part of
-        it, with an input for each column; with ``encoder=False`` its features are the input.
+        See `elmband.models.onnx_export.to_onnx` for inputs and outputs. An encoder of tables is
+        part of it, with an input for each column; with ``encoder=False`` its features are the
+        input.
         """
         return onnx_export.to_onnx(self, path, opset=opset, encoder=encoder)
 

@@ -14,17 +14,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from elmband import engine
-from elmband._arrays import Array, namespace, to_numpy
-from elmband.checkpoint import Checkpoint, described, owner
+from elmband.engines import engine
+from elmband.engines.checkpoint import Checkpoint, described, owner
+from elmband.engines.progress import Bar, Verbose, shown
 from elmband.estimators._tables import count_inputs, input_names
-from elmband.files import check_name, check_writable, lies_in
-from elmband.moments import Chunk
-from elmband.progress import Bar, Verbose, shown
-from elmband.rows import ArrayRows, StreamRows, chunk_slices
-from elmband.stream import Scan
-from elmband.stream.write import format_of, open_writer
-from elmband.transform import Transform, fit_transform
+from elmband.ground.arrays import Array, namespace, to_numpy
+from elmband.ground.files import check_name, check_writable, lies_in
+from elmband.sources.stream import Scan
+from elmband.sources.stream.write import format_of, open_writer
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import ArrayRows, StreamRows, chunk_slices
+from elmband.uncertainty.transform import Transform, fit_transform
 
 # Parameters that change nothing in what is learned.
 _SILENT = ("verbose", "random_state")

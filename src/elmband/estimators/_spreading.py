@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any, Self
 
-from elmband.calibrate import Calibration
-from elmband.engine import total
+from elmband.engines.engine import total
 from elmband.estimators._clusters import is_dask, refuse_on_cluster, spread
-from elmband.estimators._deciding import Deciding
-from elmband.estimators._elsewhere import lazy_answers, written_elsewhere
-from elmband.estimators._narrow import NarrowAnswers
+from elmband.estimators._distributed_predict import lazy_answers, written_elsewhere
+from elmband.estimators._interval_triage import NarrowAnswers
 from elmband.estimators._scans import judging
+from elmband.estimators._selective_predict import Deciding
 from elmband.estimators._written import written_here
 from elmband.metrics.decided import SelectiveEvaluation
+from elmband.uncertainty.calibrate import Calibration
 
 
 class SpreadIntervals(NarrowAnswers):

@@ -20,12 +20,12 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 from sklearn.utils.validation import check_array
 
-from elmband._arrays import Array, to_numpy
-from elmband.cluster import is_dask
-from elmband.encode import EncoderState, TableEncoder
-from elmband.encode.tables import Table, object_table, table_of
+from elmband.engines.cluster import is_dask
 from elmband.estimators._unlike import warn_unlike
-from elmband.stream import Scan
+from elmband.ground.arrays import Array, to_numpy
+from elmband.sources.encode import EncoderState, TableEncoder
+from elmband.sources.encode.tables import Table, object_table, table_of
+from elmband.sources.stream import Scan
 
 # So many columns are named in a sentence.
 _NAMED = 10

@@ -7,12 +7,19 @@ from typing import Any
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import Array, cast, double, namespace, place, product_dtype, to_numpy
 from elmband.estimators._training import TrainingModel
 from elmband.estimators._validate import check_precision
-from elmband.scaling import Extent
-from elmband.targets import Columns, Support, check_within, found_range, given_range, is_auto
-from elmband.transform import Identity
+from elmband.ground.arrays import Array, cast, double, namespace, place, product_dtype, to_numpy
+from elmband.sums.scaling import Extent
+from elmband.uncertainty.targets import (
+    Columns,
+    Support,
+    check_within,
+    found_range,
+    given_range,
+    is_auto,
+)
+from elmband.uncertainty.transform import Identity
 
 
 class TargetUnits(TrainingModel):

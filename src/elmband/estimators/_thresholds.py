@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from elmband.estimators._request import Request
-from elmband.promise import Grid, Risk, Threshold, coverage_threshold, estimate, promise
+from elmband.uncertainty.promise import Grid, Risk, Threshold, coverage_threshold, estimate, promise
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]

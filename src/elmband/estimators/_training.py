@@ -5,11 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elmband import engine
-from elmband._arrays import product_dtype
-from elmband.copies import merged_copies
-from elmband.device import resolve
-from elmband.encode import EncoderState, TableEncoder
+from elmband.engines import engine
 from elmband.estimators._clusters import (
     Spread,
     check_collection,
@@ -19,7 +15,7 @@ from elmband.estimators._clusters import (
     refuse_on_cluster,
     scan_on_workers,
 )
-from elmband.estimators._placed import PlacedModel
+from elmband.estimators._device_placement import PlacedModel
 from elmband.estimators._roles import Roles
 from elmband.estimators._scans import (
     check_training_scan,
@@ -37,13 +33,17 @@ from elmband.estimators._validate import (
     check_precision,
     training_rows,
 )
-from elmband.mean import SelectionMethod
-from elmband.moments import Chunk
-from elmband.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
-from elmband.scaling import Scaling
-from elmband.stream import Scan
-from elmband.targets import RangeChoice
-from elmband.transform import TransformChoice, fit_transform
+from elmband.ground.arrays import product_dtype
+from elmband.sources.device import resolve
+from elmband.sources.encode import EncoderState, TableEncoder
+from elmband.sources.stream import Scan
+from elmband.sums.copies import merged_copies
+from elmband.sums.moments import Chunk
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.mean import SelectionMethod
+from elmband.uncertainty.targets import RangeChoice
+from elmband.uncertainty.transform import TransformChoice, fit_transform
 
 
 class TrainingModel(PlacedModel):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from elmband.confidence import Answer
+from elmband.uncertainty.confidence import Answer
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

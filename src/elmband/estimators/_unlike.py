@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from inspect import currentframe
 from typing import Any
 
-from elmband.encode import EncoderState, LevelsColumn, TableEncoder
-from elmband.encode.novelty import Novelty, tells_of_gaps
+from elmband.sources.encode import EncoderState, LevelsColumn, TableEncoder
+from elmband.sources.encode.novelty import Novelty, tells_of_gaps
 
 # So many columns are named.
 _NAMED = 5

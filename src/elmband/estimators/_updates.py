@@ -10,17 +10,17 @@ from zlib import crc32
 
 import numpy as np
 
-from elmband import engine
-from elmband._arrays import double, namespace, to_numpy
-from elmband.checkpoint import described
-from elmband.hidden import FeatureMap, HiddenLayer
-from elmband.mean import MeanModel, draw_hidden, standardised
-from elmband.moments import Chunk, Count, Gram, Several, TargetSums, gram
-from elmband.noise.sampled import squares_of
-from elmband.output_layer import AlphaRule, RidgeProblem, in_mean_weights
-from elmband.pool import KeptRows
-from elmband.rows import Rows, RowScaling
-from elmband.scaling import Scaling
+from elmband.engines import engine
+from elmband.engines.checkpoint import described
+from elmband.ground.arrays import double, namespace, to_numpy
+from elmband.layers.hidden import FeatureMap, HiddenLayer
+from elmband.layers.output_layer import AlphaRule, RidgeProblem, in_mean_weights
+from elmband.stacks.pool import KeptRows
+from elmband.sums.moments import Chunk, Count, Gram, Several, TargetSums, gram
+from elmband.sums.rows import Rows, RowScaling
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.mean import MeanModel, draw_hidden, standardised
+from elmband.uncertainty.noise.sampled import squares_of
 
 # Relative difference of sums of squares that rounding alone may make.
 _SAME_TARGETS = 1e-3

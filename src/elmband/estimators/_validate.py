@@ -11,14 +11,14 @@ from array_api_compat import device, is_array_api_obj
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from elmband._arrays import PRECISIONS, Array, namespace, place, to_numpy
-from elmband.device import check_finite, is_gpu_array
 from elmband.estimators._tables import EncodedRows, note_table
-from elmband.local_fit import LEAST_ROWS, LocalColumns
-from elmband.output_layer import AlphaRule
-from elmband.scaling import Scaling
-from elmband.search import Rounds
-from elmband.transform import Transform
+from elmband.ground.arrays import PRECISIONS, Array, namespace, place, to_numpy
+from elmband.layers.output_layer import AlphaRule
+from elmband.sources.device import check_finite, is_gpu_array
+from elmband.stacks.search import Rounds
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.local_fit import LEAST_ROWS, LocalColumns
+from elmband.uncertainty.transform import Transform
 
 _LARGEST_WEIGHT = 1e250
 

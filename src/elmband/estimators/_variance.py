@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from elmband._arrays import Array
+from elmband.ground.arrays import Array
 
 
 class VarianceParts(NamedTuple):

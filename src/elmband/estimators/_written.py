@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import to_numpy
-from elmband.estimators._asked import Asked, Columns
 from elmband.estimators._clusters import is_dask, lazy_result
-from elmband.estimators._narrow import REASONS as WIDTH_REASONS
+from elmband.estimators._interval_triage import REASONS as WIDTH_REASONS
+from elmband.estimators._remote_call import Asked, Columns
 from elmband.estimators._scans import answering, blocks_of, check_out
 from elmband.estimators._triage import REASONS
-from elmband.stream.write import (
+from elmband.ground.arrays import to_numpy
+from elmband.sources.stream.write import (
     WriteColumns,
     holds_any_type,
     open_table_writer,

@@ -10,22 +10,22 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import Array, Precision, double, namespace, to_numpy
-from elmband.classes import ClassWeight
-from elmband.estimators._coded import CodedModel
-from elmband.estimators._elsewhere import written_elsewhere
+from elmband.engines.progress import Verbose
+from elmband.estimators._class_targets import CodedModel
+from elmband.estimators._distributed_predict import written_elsewhere
 from elmband.estimators._updates import Grown, in_own_mean_weights
 from elmband.estimators._validate import check_alpha
 from elmband.estimators._written import written_here
-from elmband.left_out import LeftOut
-from elmband.local_fit import LocalColumns
-from elmband.mean import MeanModel, SelectionMethod
-from elmband.neurons import Kind, NeuronCounts
-from elmband.output_layer import AlphaRule
-from elmband.probability import Probability, two_sided
-from elmband.progress import Verbose
-from elmband.rows import Rows
-from elmband.search import MAX_NEURONS, Rounds
+from elmband.ground.arrays import Array, Precision, double, namespace, to_numpy
+from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.output_layer import AlphaRule
+from elmband.stacks.search import MAX_NEURONS, Rounds
+from elmband.sums.rows import Rows
+from elmband.uncertainty.classes import ClassWeight
+from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.local_fit import LocalColumns
+from elmband.uncertainty.mean import MeanModel, SelectionMethod
+from elmband.uncertainty.probability import Probability, two_sided
 
 
 class ELMClassifier(ClassifierMixin, CodedModel):

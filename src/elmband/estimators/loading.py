@@ -5,16 +5,16 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from elmband import model_file
-from elmband.encode import TableEncoder
-from elmband.encode.saving import NAME as ENCODER
-from elmband.encode.saving import state_of
 from elmband.estimators._fitted import KINDS
 from elmband.estimators._point import PointModel
 from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
 from elmband.estimators.selective import ELMSelectiveClassifier
+from elmband.models import model_file
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.saving import NAME as ENCODER
+from elmband.sources.encode.saving import state_of
 
 _MODELS: dict[str, type[PointModel]] = {
     model.__name__: model

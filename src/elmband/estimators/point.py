@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.estimators._elsewhere import written_elsewhere
+from elmband.estimators._distributed_predict import written_elsewhere
 from elmband.estimators._growing import GrowingModel
 
 

@@ -2,16 +2,16 @@
 
 from typing import Any, Literal
 
-from elmband._arrays import Precision
-from elmband.classes import ClassWeight
-from elmband.confidence import Rule
+from elmband.engines.progress import Verbose
 from elmband.estimators._spreading import SpreadDecisions
 from elmband.estimators.classifier import ELMClassifier
-from elmband.local_fit import LocalColumns
-from elmband.neurons import Kind, NeuronCounts
-from elmband.output_layer import AlphaRule
-from elmband.progress import Verbose
-from elmband.search import MAX_NEURONS, Rounds
+from elmband.ground.arrays import Precision
+from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.output_layer import AlphaRule
+from elmband.stacks.search import MAX_NEURONS, Rounds
+from elmband.uncertainty.classes import ClassWeight
+from elmband.uncertainty.confidence import Rule
+from elmband.uncertainty.local_fit import LocalColumns
 
 
 class ELMSelectiveClassifier(SpreadDecisions):

@@ -10,8 +10,8 @@ import numpy as np
 
 from elmband.experiments.base import Floats, Settings
 from elmband.pixels import write_pixels
-from elmband.stream import Scan, scan
-from elmband.stream.write import open_writers
+from elmband.sources.stream import Scan, scan
+from elmband.sources.stream.write import open_writers
 
 WINDOW = 7
 INPUTS = 3 * WINDOW**2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from elmband.experiments.base import Experiment, Result, Row, Settings
 from elmband.experiments.page import page
-from elmband.files import appearing_together, check_writable, naming
+from elmband.ground.files import appearing_together, check_writable, naming
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elmband._arrays import to_numpy
+from elmband.ground.arrays import to_numpy
 from elmband.metrics._checks import require, rows
 
 if TYPE_CHECKING:

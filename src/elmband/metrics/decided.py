@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from elmband.moments import Moments
-from elmband.promise.threshold import percent
+from elmband.ground.wording import percent
+from elmband.sums.moments import Moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

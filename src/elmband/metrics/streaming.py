@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from elmband._arrays import to_numpy
+from elmband.ground.arrays import to_numpy
 from elmband.metrics._checks import check_levels, judge, require, standardised
 from elmband.metrics.evaluation import Evaluation, LevelEvaluation
-from elmband.moments import Moments
-from elmband.scaling import ColumnMoments, column_moments
+from elmband.sums.moments import Moments
+from elmband.sums.scaling import ColumnMoments, column_moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import TextColumn
 
-from elmband.progress import Bar, Verbose
+from elmband.engines.progress import Bar, Verbose
 
 
 class PhotoBar(Bar):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from elmband.stream.errors import reading
+from elmband.sources.stream.errors import reading
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elmband.files import identity, lies_in
+from elmband.ground.files import identity, lies_in
 
 
 @dataclass(frozen=True)

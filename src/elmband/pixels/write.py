@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from elmband.engine import in_threads
-from elmband.files import lies_in
+from elmband.engines.engine import in_threads
+from elmband.engines.progress import Verbose
+from elmband.ground.files import lies_in
 from elmband.pixels.bar import PhotoBar, shown
 from elmband.pixels.images import careful
 from elmband.pixels.photos import Photo, check_no_photo, find_photos, split_photos
@@ -19,8 +20,7 @@ from elmband.pixels.pick import blocks, pick
 from elmband.pixels.plan import BALANCES, Balance, Counted, Share, check_white, count, plan
 from elmband.pixels.summary import PHOTO, PixelFile, PixelSummary
 from elmband.pixels.windows import check_window, feature_names
-from elmband.progress import Verbose
-from elmband.stream.write import Write, open_writers
+from elmband.sources.stream.write import Write, open_writers
 
 
 def write_pixels(

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmband.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn
 from elmband.report.wording import span
+from elmband.sources.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

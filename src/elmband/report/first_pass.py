@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmband._arrays import Array, double, namespace, place, to_numpy
-from elmband.moments import Moments
+from elmband.ground.arrays import Array, double, namespace, place, to_numpy
 from elmband.report.inputs import seen_in_training
 from elmband.report.rows import Block
 from elmband.report.tallies import Span
-from elmband.row_prints import SeenRows
-from elmband.scaling import ColumnMoments, column_moments
+from elmband.sums.moments import Moments
+from elmband.sums.row_prints import SeenRows
+from elmband.sums.scaling import ColumnMoments, column_moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Keys = np.ndarray[Any, np.dtype[np.uint64]]

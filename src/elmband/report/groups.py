@@ -9,14 +9,14 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from elmband import engine
-from elmband._arrays import Array, to_numpy
-from elmband.encode import TableEncoder
-from elmband.encode.raw import Numbers, Raw, RawRows, Times, Words, at
-from elmband.encode.read import read_column
+from elmband.engines import engine
+from elmband.ground.arrays import Array, to_numpy
 from elmband.report.axes import Axis
 from elmband.report.group_levels import NO_TEXT, as_kind
-from elmband.stream import Scan
+from elmband.sources.encode import TableEncoder
+from elmband.sources.encode.raw import Numbers, Raw, RawRows, Times, Words, at
+from elmband.sources.encode.read import read_column
+from elmband.sources.stream import Scan
 
 Labels: TypeAlias = np.ndarray[Any, Any]
 Pair: TypeAlias = tuple[Array, Labels]

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elmband._arrays import Array, to_numpy
-from elmband.device import check_finite, moved
-from elmband.encode import EncoderState
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
 from elmband.estimators._scans import check_targets
 from elmband.estimators._tables import input_names
 from elmband.estimators._validate import held_out_rows
-from elmband.moments import Chunk
+from elmband.ground.arrays import Array, to_numpy
 from elmband.report.axes import axes_of
 from elmband.report.groups import Labels, find_groups
 from elmband.report.rows import Block, LabelledRows
-from elmband.row_prints import SeenRows
-from elmband.stream import Scan
-from elmband.transform import TargetError
+from elmband.sources.device import check_finite, moved
+from elmband.sources.encode import EncoderState
+from elmband.sources.stream import Scan
+from elmband.sums.moments import Chunk
+from elmband.sums.row_prints import SeenRows
+from elmband.uncertainty.transform import TargetError
 
 
 def check_model(model: Any) -> None:

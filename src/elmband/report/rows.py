@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband import engine
-from elmband._arrays import Array, to_numpy
-from elmband.progress import Bar
+from elmband.engines import engine
+from elmband.engines.progress import Bar
+from elmband.ground.arrays import Array, to_numpy
 from elmband.report.axes import Axis
 from elmband.report.groups import Groups, Labels, Pair, all_along
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 
 
 class Block(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmband.moments import Moments
+from elmband.sums.moments import Moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]

@@ -4,7 +4,7 @@ from typing import Any
 
 from elmband.report.shares import Share
 from elmband.report.wording import count, percent
-from elmband.row_prints import SeenRows
+from elmband.sums.row_prints import SeenRows
 
 # Fewer rows that can be compared tell nothing.
 _LEAST = 10

@@ -5,9 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from elmband.engines.progress import Bar, shown
 from elmband.estimators import ELMClassifier
-from elmband.files import appearing_whole, check_writable, naming
-from elmband.progress import Bar, shown
+from elmband.ground.files import appearing_whole, check_writable, naming
 from elmband.report.classes.report import class_report
 from elmband.report.facts import data_facts, model_facts
 from elmband.report.first_pass import Look, look
@@ -17,7 +17,7 @@ from elmband.report.page import page, require_extra
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import CERTAINTY, TOLERANCE
 from elmband.report.training_overlap import training_overlap
-from elmband.stream import Scan
+from elmband.sources.stream import Scan
 
 
 def write_report(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeAlias
 
-from elmband.engine import calm
+from elmband.engines.engine import calm
 from elmband.experiments.base import Floats
 from elmband.experiments.networks.bayes import bayesian
 from elmband.experiments.networks.bootstrap import bootstrap

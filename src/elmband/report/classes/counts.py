@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband._arrays import to_numpy
-from elmband.moments import Several
+from elmband.ground.arrays import to_numpy
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
 from elmband.report.classes.predictions import Said, abstains, positive_place, said
@@ -15,6 +14,7 @@ from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
+from elmband.sums.moments import Several
 
 # Rows of each table.
 N_MISSES = 10

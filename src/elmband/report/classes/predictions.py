@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband._arrays import Array, double, to_numpy
 from elmband.estimators import ELMSelectiveClassifier
+from elmband.ground.arrays import Array, double, to_numpy
 from elmband.report.inputs import placed
 from elmband.report.tallies import Floats, Ints
 

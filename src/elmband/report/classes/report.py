@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from elmband.progress import Bar
+from elmband.engines.progress import Bar
 from elmband.report.bins import with_gaps
 from elmband.report.classes.accuracy import probability, right
 from elmband.report.classes.counts import count_block, make_plan, seen

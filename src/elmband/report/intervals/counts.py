@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband._arrays import to_numpy
+from elmband.ground.arrays import to_numpy
 from elmband.metrics.streaming import IntervalSums, interval_sums
-from elmband.moments import Several
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
 from elmband.report.first_pass import Look
@@ -17,6 +16,7 @@ from elmband.report.group_levels import Cut, find_cut
 from elmband.report.intervals.predictions import Said, said
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
+from elmband.sums.moments import Several
 
 # Rows of each table.
 N_MISSES = 10

@@ -1,0 +1,1 @@
+"""Where sums run: threads, progress, checkpoints and clusters."""

@@ -1,0 +1,88 @@
+"""The same tasks under any `concurrent.futures.Executor`: processes, threads, other clusters."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from elmband.engines.cluster.rows import Advance
+from elmband.engines.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
+
+# Tasks of a pass at most: each brings back one set of sums.
+_MOST_TASKS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """A value that goes to another process with all that its functions have closed over."""
+
+    value: Any
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import cloudpickle  # noqa: PLC0415 - comes with Dask
+
+        return _unpacked, (cloudpickle.dumps(self.value),)
+
+
+def _unpacked(packed: bytes) -> Carried:
+    import cloudpickle  # noqa: PLC0415
+
+    return Carried(cloudpickle.loads(packed))
+
+
+@dataclass(frozen=True, eq=False)
+class OnExecutor:
+    """Runs tasks by submitting them, and adds up results in the order of the partitions."""
+
+    executor: Executor
+
+    def __call__(
+        self, work: Work, partitions: Sequence[Partition], label: str, advance: Advance | None
+    ) -> Counted:
+        """Add up all partitions."""
+        del label
+        with _told():
+            return self._added(Carried(work), partitions, advance)
+
+    def _added(
+        self, work: Carried, partitions: Sequence[Partition], advance: Advance | None
+    ) -> Counted:
+        futures = [
+            self.executor.submit(_task, work, Carried(group))
+            for group in evenly(partitions, _MOST_TASKS)
+        ]
+        total = Counted(0, None)
+        try:
+            # Futures that have been added are let go of, and their sums with them.
+            while futures:
+                part = futures.pop(0).result()
+                total = added([total, part])
+                if advance is not None:
+                    advance(part.n_rows)
+        finally:
+            for future in futures:
+                future.cancel()
+        return total
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say in words of ours what became of workers that do not answer."""
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise RuntimeError(
+            "A worker of the executor died, most often for want of memory, or since it could not "
+            "import elmband; make a new executor, with fewer workers or more memory for each."
+        ) from error
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "elmband":
+            raise
+        raise ValueError(
+            "A worker of the executor cannot import elmband; install the same version there."
+        ) from error
+
+
+def _task(work: Carried, partitions: Carried) -> Counted:
+    return partition_sum(work.value, partitions.value)

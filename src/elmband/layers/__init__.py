@@ -1,0 +1,1 @@
+"""Neurons, hidden layers, output layers and the weighted jackknife, judged by leave-one-out."""

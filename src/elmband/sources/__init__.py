@@ -1,0 +1,1 @@
+"""Where rows come from: tables, files, encoders and devices, as one chunk after the other."""

@@ -1,0 +1,1 @@
+"""Chunks of rows, frozen values with +, and products in the precision asked for."""

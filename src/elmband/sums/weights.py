@@ -1,0 +1,104 @@
+"""How many rows weights make of them, and rows that outweigh all others.
+
+Rows with weights s know as much as (Σs)² / Σs² rows of equal weight (Kish), and rows of a group
+no more than groups do. A fit to rows of which a few have nearly all of the weight goes through
+these: residuals vanish, and what the others say of errors is lost in rounding.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmband.ground.arrays import place, to_numpy
+from elmband.sums.rows import ArrayRows, Rows
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Labels = np.ndarray[Any, Any] | None
+
+# Rows, or groups, that a fit to at least two times as many is worth; of fewer rows, half of them.
+_LEAST_WORTH = 7
+_LEAST_SHARE = 0.5
+# Up to the first number groups count, from the second on their rows. Settled on artificial data of
+# 2 to 20 groups of four rows whose means differ.
+_FEW_GROUPS = (3, 6)
+# Halvings of the interval that the logarithm of the largest weight is looked for in.
+_STEPS = 60
+
+
+class Bounded(NamedTuple):
+    """Rows with bounded weights, and how many rows or groups they are `worth` as given.
+
+    Their scores count `factor` times.
+    """
+
+    rows: Rows
+    worth: float
+    factor: float
+
+
+def effective_number(s: Floats, labels: Labels = None) -> float:
+    """Return (Σs)² / Σs², over the mean weights of groups where rows have `labels`.
+
+    >>> effective_number(np.array([1.0, 1.0, 1.0, 0.0]))
+    3.0
+    >>> round(effective_number(np.array([100.0, 1, 1, 1, 1, 1, 1, 1])), 2)
+    1.14
+    >>> effective_number(np.ones(6), np.array([0, 0, 0, 0, 0, 1]))
+    2.0
+    """
+    units, _ = _of_units(s / s.max(), labels)
+    return float(units.sum() ** 2 / (units @ units))
+
+
+def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
+    """Bound weights of rows in memory, or of groups, where a few of them outweigh all others.
+
+    The bound is the largest that leaves an effective number of seven, or of half as many as there
+    are. What is said of finite samples goes by the weights as given: scores count as many rows, or
+    groups, as these are worth.
+    """
+    if not isinstance(rows, ArrayRows):
+        # A pass over them may be needed to count them; their scores tell what they are worth.
+        return Bounded(rows, math.inf, 1.0)
+    if rows.s is None and labels is None:
+        return Bounded(rows, float(len(rows)), 1.0)
+    given = np.ones(len(rows)) if rows.s is None else to_numpy(rows.s).astype(np.float64)
+    units, owner = _of_units(given / given.max(), labels)
+    least, worth = min(_LEAST_SHARE * len(units), _LEAST_WORTH), effective_number(units)
+    count = _counted(effective_number(given), None if labels is None else worth)
+    if worth >= least:
+        return Bounded(rows, worth, count / effective_number(given))
+    s = given * (np.minimum(units, _bound(units, least)) / units)[owner]
+    bounded = ArrayRows(rows.X, rows.Y, place(s, rows.Y), rows.chunk_size)
+    return Bounded(bounded, worth, count / effective_number(s))
+
+
+def _counted(rows: float, groups: float | None) -> float:
+    """Return what so many rows count, in so many groups where these are left out together.
+
+    Of two or three groups each tells one thing, how far off a model may be for another; the rows
+    of many tell as much as any others do. One row does not tell of any spread: it counts as two.
+    """
+    share = 0.0 if groups is None else float(np.interp(groups, _FEW_GROUPS, (1.0, 0.0)))
+    return float(max(rows * ((groups or rows) / rows) ** share, 2.0))
+
+
+def _bound(s: Floats, least: float) -> float:
+    """Return the largest bound of weights that makes them worth `least` rows, by bisection."""
+    low, high = np.log(s.min()), np.log(s.max())
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        enough = effective_number(np.minimum(s, np.exp(middle))) >= least
+        low, high = (middle, high) if enough else (low, middle)
+    return float(np.exp(low))
+
+
+def _of_units(s: Floats, labels: Labels) -> tuple[Floats, Any]:
+    """Return the weights of rows or groups, and which of them every row belongs to."""
+    if labels is None:
+        return s, np.arange(len(s))
+    _, owner = np.unique(labels, return_inverse=True)
+    owner = owner.reshape(-1)
+    # The mean of their rows: a group of many rows is one group all the same.
+    return np.bincount(owner, s) / np.bincount(owner), owner

@@ -1,0 +1,1 @@
+"""Means with noise models, calibration, targets, promises and probabilities."""

@@ -1,0 +1,194 @@
+"""What training targets say of targets to come: the range they stay in, how far a mean may go.
+
+Targets that were never negative in many rows are taken for a kind that cannot be, such as counts
+and prices, and targets between 0 and 1 for shares. No row, however far from the training rows, has
+a mean much beyond the training targets: what lies beyond is taken back, and widens the interval.
+"""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from elmband.ground.arrays import Array, double, namespace, place, to_numpy
+from elmband.sums.scaling import Extent, Scaling
+from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.transform import TargetError, Transform
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+# Numbers of every output, as estimators keep them.
+Columns: TypeAlias = tuple[tuple[float, ...], ...]
+RangeChoice: TypeAlias = tuple[float | None, float | None] | str | None
+
+# Rows from which on a range is believed: of fewer, all may be positive by chance.
+LEAST_ROWS = 20
+# How far a mean may go beyond the training targets, and bounds of transformed targets, which grow
+# like exponentials: shares of the distance between the least and the greatest of them.
+_MEAN_BEYOND = 0.1
+_BOUND_BEYOND = 0.25
+_BOUND_OF_ONE = 20.0
+# Errors that a mean is taken over where targets are transformed.
+_POINTS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The least and the greatest standardised training target of every output, each (m,).
+
+    Means go beyond them by a share `margin` (m,) of their distance, bounds of transformed targets
+    by a share `reach`: the fewer rows, the less their targets tell of others.
+    """
+
+    low: Floats
+    high: Floats
+    margin: Floats
+    reach: float
+
+    @classmethod
+    def of(cls, ends: Extent, targets: Scaling, transform: Transform, n_rows: int) -> Self:
+        """Standardise the ends of training targets, transformed ones, of so many rows."""
+        low, high = (double(end)[None, :] for end in (ends.low, ends.high))
+        step = _MEAN_BEYOND * (high - low)
+        # Past the end of its range a transform leads to infinity.
+        finite = (to_numpy(transform.inverse(end)) for end in (low - step, high + step))
+        margin = np.where(np.all([np.isfinite(end[0]) for end in finite], axis=0), _MEAN_BEYOND, 0)
+        least, greatest = (to_numpy(double(targets(end)))[0] for end in (low, high))
+        return cls(least, greatest, margin, _BOUND_BEYOND + _BOUND_OF_ONE / n_rows)
+
+    def means(self, mean: Array) -> Array:
+        """Return means (n, m) that do not go far beyond the training targets."""
+        return self._within(mean, self.margin)
+
+    def bounds(self, bound: Array) -> Array:
+        """Return bounds (n, m) of transformed targets whose inverse is no absurd number.
+
+        Infinite ones are meant.
+        """
+        xp = namespace(bound)
+        return xp.where(xp.isinf(bound), bound, self._within(bound, self.reach))
+
+    def _within(self, values: Array, share: Any) -> Array:
+        low, high = (place(end, values, values.dtype) for end in self.limits(share))
+        xp = namespace(values)
+        return xp.minimum(xp.maximum(values, low), high)
+
+    def limits(self, share: Any) -> tuple[Floats, Floats]:
+        """Return both ends, moved outwards by a share of their distance."""
+        step = share * (self.high - self.low)
+        return self.low - step, self.high + step
+
+    @property
+    def mean_limits(self) -> tuple[Floats, Floats]:
+        """Where means end."""
+        return self.limits(self.margin)
+
+    @property
+    def bound_limits(self) -> tuple[Floats, Floats]:
+        """Where finite bounds of transformed targets end."""
+        return self.limits(self.reach)
+
+
+def smearing_points(left: LeftOut) -> Columns:
+    """Return equally likely errors of rows left out, for every output."""
+    errors, s = to_numpy(double(left.error)), to_numpy(double(left.weights))
+    shares = (np.arange(_POINTS) + 0.5) / _POINTS
+    columns = []
+    for column in errors.T:
+        order = np.argsort(column, kind="stable")
+        cumulated = np.cumsum(s[order])
+        places = np.searchsorted(cumulated, shares * cumulated[-1])
+        columns.append(column[order][np.minimum(places, len(column) - 1)])
+    return tuple(tuple(column.tolist()) for column in columns)
+
+
+def found_range(ends: Extent, n_rows: int) -> Columns:
+    """Return the range (low, high) that targets of every output cannot leave as it seems.
+
+    >>> ends = Extent(np.array([5.0, 0.1, -2.0]), np.array([900.0, 0.8, 3.0]))
+    >>> found_range(ends, 100)
+    ((0.0, inf), (0.0, 1.0), (-inf, inf))
+    """
+    low, high = (to_numpy(double(end)) for end in (ends.low, ends.high))
+    if n_rows < LEAST_ROWS:
+        return ((-math.inf, math.inf),) * len(low)
+    # Transformed back, a share of one may have been rounded.
+    share = (low >= 0) & (high <= 1 + 1e-9)
+    least = np.where(low >= 0, 0.0, -np.inf)
+    greatest = np.where(share, 1.0, np.where(high <= 0, 0.0, np.inf))
+    # Targets that are all zero tell nothing.
+    some = high > low
+    least, greatest = np.where(some, least, -np.inf), np.where(some, greatest, np.inf)
+    return tuple(zip(least.tolist(), greatest.tolist(), strict=True))
+
+
+def narrowed(ends: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, ...]:
+    """Return what two ranges (low, high) have in common."""
+    return max(ends[0], other[0]), min(ends[1], other[1])
+
+
+def values_range(values: tuple[float, ...], ends: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the range that was found of few values, or other ends where there are none."""
+    if not values:
+        return ends
+    return found_range(Extent(np.array(values[:1]), np.array(values[-1:])), LEAST_ROWS)[0]
+
+
+def given_range(choice: Any, n_outputs: int) -> Columns:
+    """Check a range that a user gave, with None at an end where there is none."""
+    ends = list(choice) if isinstance(choice, tuple | list | np.ndarray) else []
+    numbers = [_end(end, side) for end, side in zip(ends, (-math.inf, math.inf), strict=False)]
+    if len(ends) != 2 or None in numbers or not numbers[0] < numbers[1]:  # type: ignore[operator]
+        raise ValueError(
+            "target_range must be 'auto', None or a pair (low, high) of numbers, the lower first, "
+            f"with None where there is no end, such as (0, None); got {choice!r}."
+        )
+    return ((numbers[0], numbers[1]),) * n_outputs  # type: ignore[return-value]
+
+
+def is_auto(choice: Any) -> bool:
+    """Tell whether a parameter is left to the data."""
+    return isinstance(choice, str) and choice == "auto"
+
+
+def check_within(ends: Columns, low: Floats, high: Floats) -> None:
+    """Refuse a range that training targets, from `low` to `high` (m,), leave."""
+    for (least, greatest), first, last in zip(ends, low.tolist(), high.tolist(), strict=True):
+        # Transformed back, an end may have been rounded.
+        slack = 1e-9 * max(abs(first), abs(last))
+        if first < least - slack or last > greatest + slack:
+            raise TargetError.of(
+                "target_range",
+                ",".join("" if math.isinf(end) else f"{end:g}" for end in (least, greatest)),
+                told_range(((least, greatest),)),
+                f"its values go from {first:g} to {last:g}",
+                f"target_range goes from {least:g} to {greatest:g}, but y from {first:g} to "
+                f"{last:g}; give a range that no training target leaves.",
+            )
+
+
+def _end(end: Any, none: float) -> float | None:
+    if end is None:
+        return none
+    number = isinstance(end, Real) and not isinstance(end, bool) and not math.isnan(end)
+    return float(end) if number else None
+
+
+def told_range(ends: Columns) -> str:
+    """Say in a few words what range targets stay in; nothing where there is none.
+
+    >>> told_range(((0.0, math.inf),))
+    'at or above 0'
+    """
+    parts = []
+    for low, high in ends:
+        if math.isinf(low) and math.isinf(high):
+            parts.append("anywhere")
+        elif math.isinf(high):
+            parts.append(f"at or above {low:g}")
+        elif math.isinf(low):
+            parts.append(f"at or below {high:g}")
+        else:
+            parts.append(f"between {low:g} and {high:g}")
+    return "" if set(parts) == {"anywhere"} else "; ".join(dict.fromkeys(parts))
