@@ -68,6 +68,16 @@ def test_the_same_numbers_have_the_same_fingerprint_in_every_form():
     assert (fingerprints(Chunk(X, Y + 0.1, None)) != known).mean() > 0.9
 
 
+def test_targets_that_differ_by_a_percent_differ_on_the_scale_of_logarithms_too():
+    """Before, salaries from 107,000 to 113,000 were all the same."""
+    salaries = np.log(np.geomspace(5e4, 2e5, 140))[:, None]
+    same = Chunk(np.zeros((140, 3)), salaries, None)
+    assert len(np.unique(fingerprints(same))) == 140
+    # As another device may compute them: by an ulp or two of float32.
+    near = Chunk(same.X, salaries * (1 + 1e-7), None)
+    assert (fingerprints(near) == fingerprints(same)).mean() > 0.95
+
+
 def test_rows_of_small_whole_numbers_do_not_share_fingerprints():
     grid = np.stack(np.meshgrid(*[np.arange(40.0)] * 3), axis=-1).reshape(-1, 3)
     assert len(np.unique(fingerprints(Chunk(grid, grid[:, :1], None)))) == len(grid)
