@@ -1,5 +1,7 @@
 """A model that the command has fitted answers tables in Python, and the other way round."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -101,3 +103,15 @@ def test_an_encoder_is_no_model(folder, tmp_path):
     for command in (("info",), ("predict", folder / "iris.csv", "-o", "p.csv")):
         _, complained = run(command[0], "e.safetensors", *command[1:], cwd=tmp_path, code=1)
         assert complained.startswith("Error: e.safetensors holds an encoder of tables and no model")
+
+
+def test_the_command_judges_models_of_tables_by_the_columns_that_they_know(folder, tmp_path):
+    table = read(folder / "iris.csv").to_pandas()
+    known = [name for name in table if name.startswith("petal")][:2]
+    y = table["species"]
+    for k, X in enumerate([table[known], table[known].assign(text=np.resize(["a", "b"], len(y)))]):
+        model = elmband.ELMSelectiveClassifier(10, coverage=0.6, random_state=0).fit(X, y)
+        path = model.save(tmp_path / f"{k}.safetensors")
+        table.assign(text="a").to_csv(tmp_path / "more.csv", index=False)
+        told, _ = run("evaluate", path, "more.csv", "--json", cwd=tmp_path)
+        assert json.loads(told)["n"] == len(table)

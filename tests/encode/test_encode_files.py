@@ -73,6 +73,7 @@ def changed(kind, /, **change):
         replace(ENCODER.state_, dtype="object"),
         replace(ENCODER.state_, columns=()),
         replace(ENCODER.state_, n_rows=-1.0),
+        replace(ENCODER.state_, named=False),
         replace(ENCODER.state_, parameters={"max_levels": -3}),
         replace(ENCODER.state_, parameters={"system": "rm"}),
     ],

@@ -68,7 +68,11 @@ def test_levels_that_are_merged_are_told_of():
         "'x' has 92 of 142 levels that are rare or too many and share one mark; --max-levels 142 "
         "gives 92 more their own."
     )
-    assert "50 of 142 levels, other; 92 more levels have 5 rows" in encoder.summary()
+    assert "50 of 142 levels, other; 92 more levels have at least 5 rows" in encoder.summary()
+    assert (
+        "141 of 142 levels, other; 1 more level has"
+        in marks(of_levels(142), max_levels=141)[1].summary()
+    )
     assert marks(of_levels(142), max_levels=142)[0] == 142
     _, rare = marks(pl.DataFrame({"x": [*"aaaaabbbbbbc"], "k": range(12)}))
     assert told(rare) == ["'x' has 1 of 3 levels in fewer than 2 rows each, which share one mark."]

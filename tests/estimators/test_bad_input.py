@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -10,6 +11,7 @@ from elmband import ELMIntervalRegressor, ELMRegressor
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 3))
 Y = RNG.standard_normal(30)
+DAYS = np.datetime64("2024-01-01", "us") + np.arange(30) * np.timedelta64(1, "D")
 
 
 def with_value(array, value):
@@ -36,6 +38,11 @@ def with_value(array, value):
         (X, np.zeros((30, 2, 2)), "Found array with dim 3"),
         (X, None, "requires y to be passed"),
         (X, 3.0, "y must have one value for every row of X; got the number 3.0"),
+        (X, DAYS, "y holds dates or durations, which are no numbers until a unit is chosen"),
+        (X, DAYS - DAYS[0], "y holds dates or durations"),
+        (X, pd.Series(DAYS).dt.tz_localize("UTC"), "y holds dates or durations"),
+        (X, pd.Series(DAYS).dt.date.tolist(), "y holds dates or durations"),
+        (X, pl.Series(DAYS).cast(pl.Date), "y holds dates or durations"),
         (X, np.empty((30, 0)), r"0 feature\(s\) \(shape=\(30, 0\)\)"),
     ],
 )
@@ -169,8 +176,15 @@ def test_a_model_through_all_its_rows_says_that_its_intervals_are_worth_nothing(
     model.set_params(alpha="auto").fit(X, y)
 
 
-def test_groups_without_a_label_are_refused():
-    groups = with_value(np.arange(30.0) % 5, np.nan)
+@pytest.mark.parametrize(
+    "groups",
+    [
+        with_value(np.arange(30.0) % 5, np.nan),
+        with_value(DAYS, "NaT"),
+        with_value(DAYS - DAYS[3], "NaT"),
+    ],
+)
+def test_groups_without_a_label_are_refused(groups):
     with pytest.raises(ValueError, match="groups holds missing labels"):
         ELMIntervalRegressor(5).fit(X, Y, groups=groups)
 

@@ -21,6 +21,7 @@ TARGETS = {
 }
 S = RNG.integers(1, 4, size=N).astype(float)
 NEW = RNG.uniform(-2, 2, size=(200, 3))
+READ = {"parquet": pd.read_parquet, "arrow": pd.read_feather, "csv": pd.read_csv}
 METHODS = ("decision_function", "predict", "predict_proba")
 
 
@@ -170,6 +171,17 @@ def test_answers_for_a_scan_are_those_for_its_rows(tmp_path):
     with pytest.raises(ValueError, match=r"predict writes numbers only .* its labels are text"):
         model.predict(X, out=tmp_path / "labels.npy")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("end", list(READ))
+@pytest.mark.parametrize("labels", [[False, True], [2**53, 2**53 + 1]], ids=["flags", "large"])
+def test_tables_hold_labels_as_they_are(tmp_path, labels, end):
+    y = np.array(labels)[TARGETS["two"]]
+    model = ELMClassifier(20, random_state=0).fit(X, y)
+    path = model.predict(X, out=tmp_path / f"labels.{end}")
+    found = READ[end](path)["label"].to_numpy()
+    assert found.dtype == y.dtype
+    np.testing.assert_array_equal(found, model.predict(X))
 
 
 class EndedError(Exception):

@@ -247,6 +247,12 @@ def test_an_array_with_text_is_encoded_by_the_places_of_its_columns():
             np.zeros((3, 4)),
             r"^X has 4 features, but .* \d+ features as input, or a table with the columns 'size'",
         ),
+        (
+            FRAME.iloc[0],
+            r"^X is of type Series; ELMRegressor takes a table with the columns 'size', ",
+        ),
+        (FRAME.iloc[0].to_dict(), r"^X is of type dict; .* as pandas\.DataFrame\(\[row\]\) makes"),
+        (FRAME.to_dict("records"), "^X is of type list; ELMRegressor takes a table"),
         (FRAME.assign(town=1.0), "column 'town' holds numbers, the encoder was fitted on text"),
         (FRAME.assign(size=np.inf), "column 'size' holds 120 infinite values"),
     ],
@@ -273,6 +279,17 @@ def test_rows_of_other_columns_are_refused_with_a_sentence(X, sentence):
 def test_tables_that_cannot_be_encoded_are_refused_by_fit(X, sentence):
     with pytest.raises(ValueError, match=sentence):
         ELMRegressor(5).fit(X, Y)
+
+
+@pytest.mark.parametrize("labels", [LABELS, pd.Categorical(np.where(Y > 0, 10, 20))])
+@pytest.mark.parametrize("kind", [ELMRegressor, ELMIntervalRegressor])
+def test_a_scan_with_text_for_a_target_is_for_classifiers(kind, labels):
+    rows = scan(FRAME.assign(label=labels), target="label", encoder=TableEncoder())
+    with pytest.raises(
+        ValueError, match=r"^The target of Scan.* is text, .* train a classifier\.$"
+    ):
+        kind(5).fit(rows)
+    ELMClassifier(5, random_state=0).fit(rows)
 
 
 def test_a_scan_without_the_encoder_is_refused_with_the_way_to_give_it():

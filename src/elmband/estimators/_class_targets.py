@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -15,8 +16,11 @@ from elmband.engines import engine
 from elmband.engines.cluster import as_it_is, is_dask, label_rows, numbered, one_column
 from elmband.estimators._clusters import Spread, scan_on_workers
 from elmband.estimators._growing import GrowingModel
-from elmband.estimators._scans import scan_rows
+from elmband.estimators._roles import Roles
+from elmband.estimators._scans import check_new_scan, scan_rows
 from elmband.ground.arrays import to_numpy
+from elmband.sources.encode import EncoderState
+from elmband.sources.encode.target import TargetLevels
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import Rows
@@ -41,12 +45,21 @@ class CodedModel(GrowingModel):
     def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
         if isinstance(X, Scan) or y is None or is_dask(X):
             return super()._training(X, y, weight, groups)
+        name = Roles.of(None, y).target
         y = labels_of(y)
         self._classes = self._found(y, weight)
         if weight is not None and self._declared is None and y.ndim == 1:
             # A class that has no rows but of weight zero is none: these are left out, as any.
             y = np.where(np.isin(y, self.classes_), y, self.classes_[0])
-        return super()._training(X, *self._coded(y, weight), groups)
+        found = super()._training(X, *self._coded(y, weight), groups)
+        self._note_levels(name)
+        return found
+
+    def _note_levels(self, name: str | None) -> None:
+        """Let the encoder of a table know classes that are text or booleans, as that of a scan."""
+        state, levels = self._encoder_state, tuple(self.classes_.tolist())
+        if state is not None and all(isinstance(level, str | bool) for level in levels):
+            self._encoder_state = replace(state, target=TargetLevels(name or "", levels))
 
     def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
         y = one_column(y)
@@ -122,6 +135,12 @@ class CodedModel(GrowingModel):
 
     def _more_rows(self, X: Any, y: Any, weight: Any) -> Rows:
         if isinstance(X, Scan):
+            check_new_scan(self, X)
+            if levels_of(encoder_of(X)) != levels_of(self._encoder_state):
+                raise ValueError(
+                    f"{X!r} has an encoder that knows other classes than {type(self).__name__}; "
+                    "give it the encoder of the model, as in scan(..., encoder=model.encoder_)."
+                )
             return super()._more_rows(X, y, weight)
         if y is None:
             raise ValueError(f"{type(self).__name__} needs y, the labels of the rows.")
@@ -148,7 +167,8 @@ class CodedModel(GrowingModel):
             self._classes = Classes.named(self._declared, self.class_weight)
         else:
             found = engine.total(self._targets_of(rows), _counted, "classes")
-            found = LabelCounts(self._named(found.labels), found.counts)
+            labels = named(found.labels, self._encoder_state)
+            found = LabelCounts(labels, found.counts)
             self._classes = Classes.counted(found, self.class_weight)
         self._single_output = self._classes.single_output
 
@@ -159,14 +179,23 @@ class CodedModel(GrowingModel):
         return scan_rows(rows, as_it_is, np.float64, self.chunk_size)
 
     def _prepare(self, chunk: Chunk) -> Chunk:
-        return self._classes.prepare(chunk._replace(Y=self._named(chunk.Y)))
+        return self._classes.prepare(chunk._replace(Y=named(chunk.Y, self._encoder_state)))
 
-    def _named(self, Y: Any) -> Labels:
-        """Return targets of a scan as labels: an encoder has put numbers in place of text."""
-        encoder = self._encoder_state
-        levels = None if encoder is None or encoder.target is None else encoder.target.levels
-        codes = to_numpy(Y)
-        return codes if levels is None else np.asarray(levels)[codes.astype(np.int64)]
+
+def encoder_of(scan: Scan) -> EncoderState | None:
+    """Return what makes numbers of a scan, its target included; None where it holds numbers."""
+    return None if scan.encoder is None else scan.encoder.state_
+
+
+def levels_of(state: EncoderState | None) -> tuple[Any, ...] | None:
+    """Return the classes that an encoder has put numbers in place of, None for none."""
+    return None if state is None or state.target is None else state.target.levels
+
+
+def named(Y: Any, state: EncoderState | None) -> Labels:
+    """Return targets of a scan as labels, which its encoder has put numbers in place of."""
+    levels, codes = levels_of(state), to_numpy(Y)
+    return codes if levels is None else np.asarray(levels)[codes.astype(np.int64)]
 
 
 def _counted(chunk: Chunk) -> LabelCounts:

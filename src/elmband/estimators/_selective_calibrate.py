@@ -1,6 +1,7 @@
 """What a classifier that abstains is asked for, and what it promises."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines import engine
 from elmband.engines.cluster import one_column
+from elmband.estimators._class_targets import encoder_of, named
 from elmband.estimators._clusters import (
     Spread,
     check_collection,
@@ -158,7 +160,8 @@ class Promising(Abstaining):
         if isinstance(X, Scan):
             refuse_beside_scan(y=y, sample_weight=weight)
             check_targets(self, X, 1)
-            return (chunk._replace(Y=self._named(chunk.Y)[:, 0]) for chunk in X.chunks())
+            state = encoder_of(X)
+            return (chunk._replace(Y=named(chunk.Y, state)[:, 0]) for chunk in X.chunks())
         labels, n = self._known(y), int(X.shape[0])
         if len(labels) != n:
             raise ValueError(f"X has {n} rows, y has {len(labels)}; they must be as many.")
@@ -183,7 +186,9 @@ class Promising(Abstaining):
             check_collection(self, X, reset=False)
             y = self._numbered(one_column(y))
         rows = held_out_on_cluster(X, y, weight, 1, self.chunk_size)
-        label = self._named if isinstance(X, Spread) else self._labels_at
+        label = self._labels_at
+        if isinstance(X, Spread):
+            label = partial(named, state=encoder_of(X.scan))
 
         def chunk_map(chunk: Chunk) -> Any:
             return function(chunk._replace(Y=label(chunk.Y)[:, 0]))

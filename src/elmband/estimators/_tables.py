@@ -154,6 +154,11 @@ def _check_columns(model: str, wanted: Sequence[str], given: Sequence[str]) -> N
 
 def _checked(model: Any, state: EncoderState, X: Any, *, finite: bool) -> Array:
     """Check numbers that are features already."""
+    if state.named and _width(X) is None:
+        raise ValueError(
+            f"X is of type {type(X).__name__}; {type(model).__name__} takes a table with the "
+            f"columns {_listed(_columns(state))}, as pandas.DataFrame([row]) makes of one row."
+        )
     X = check_array(X, dtype="numeric", ensure_all_finite=finite, input_name="X", estimator=model)
     if X.shape[1] != len(state.names):
         columns = _columns(state)

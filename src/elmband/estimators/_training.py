@@ -156,8 +156,15 @@ class TrainingModel(PlacedModel):
         return int(self._targets.mean.shape[0])
 
     def _note_targets(self, rows: Scan | Spread) -> None:
-        """Note what the targets of a scan to train on are like."""
-        self._single_output = (rows.scan if isinstance(rows, Spread) else rows).single_output
+        """Note what the targets of a scan to train on are like; text is for classifiers."""
+        scan = rows.scan if isinstance(rows, Spread) else rows
+        levels = None if scan.encoder is None else scan.encoder.target_levels_
+        if levels is not None and levels.dtype.kind == "U":
+            raise ValueError(
+                f"The target of {scan!r} is text, such as {str(levels[0])!r}, and "
+                f"{type(self).__name__} learns numbers: make it numbers, or train a classifier."
+            )
+        self._single_output = scan.single_output
 
     def _prepare(self, chunk: Chunk) -> Chunk:
         """Return rows read from a scan as they are learned from."""

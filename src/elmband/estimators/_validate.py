@@ -1,5 +1,6 @@
 """Checks of what users pass in; every refusal is one sentence that says what to do."""
 
+import datetime as dt
 import math
 import warnings
 from collections.abc import Sequence
@@ -122,7 +123,8 @@ def labels_of_rows(groups: Any, n_rows: int) -> np.ndarray[Any, Any]:
             f"its shape is {labels.shape}."
         )
     sentence = "groups holds missing labels or mixes types; convert them."
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
+    # Of numbers and times, only a missing one is not itself.
+    if labels.dtype.kind in "fmM" and (labels != labels).any():  # noqa: PLR0124
         raise ValueError(sentence)
     try:
         np.unique(labels)
@@ -221,7 +223,19 @@ def _numbers(y: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(y, Real):
         raise ValueError(f"{name} must have one value for every row of X; got the number {y!r}.")
     values = to_numpy(y) if is_array_api_obj(y) else y
+    if _are_times(np.asarray(values)):
+        raise ValueError(
+            f"{name} holds dates or durations, which are no numbers until a unit is chosen: "
+            "convert them, as to days."
+        )
     return np.asarray(check_array(values, ensure_2d=False, dtype=np.float64, input_name=name))
+
+
+def _are_times(values: np.ndarray[Any, Any]) -> bool:
+    """Tell whether dates or durations are among values; NumPy would make numbers of them."""
+    kinds = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+    objects = values.flat if values.dtype.kind == "O" else ()
+    return values.dtype.kind in "mM" or any(isinstance(value, kinds) for value in objects)
 
 
 def _weights(sample_weight: Any, X: Array) -> Array:

@@ -153,17 +153,10 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
             return written_elsewhere(self, X, client, out, "predict", {})
         if out is None:
             return self._streamed(X, "predict", self._labels, [], None)
-        if self.classes_.dtype.kind not in "iufb":
-            return written_here(self, X, out, "predict", {})
-        columns = self._names("label") if self._classes.multilabel else ["label"]
-        return self._streamed(X, "predict", self._numbers, columns, out)
+        return written_here(self, X, out, "predict", {})
 
     def _labels(self, X: Array) -> Any:
         return self._classes.decided(self._means(X))
-
-    def _numbers(self, X: Array) -> Any:
-        """Return labels as files hold them, which is in float64."""
-        return to_numpy(self._labels(X)).astype(np.float64)
 
     def predict_proba(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the probability of every class, (n, n_classes).

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
+from elmband.estimators._class_targets import encoder_of, named
 from elmband.estimators._scans import check_targets
 from elmband.estimators._tables import input_names
 from elmband.estimators._validate import held_out_rows
@@ -76,7 +77,9 @@ def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
                 "predictions hold; name another column to split rows by."
             )
     groups = tuple(find_groups(one, names, axes, None, data) for one in by)
-    decode = partial(_places, model) if isinstance(model, ELMClassifier) else _same
+    decode = (
+        partial(_places, model, encoder_of(data)) if isinstance(model, ELMClassifier) else _same
+    )
     return LabelledRows(data, decode, axes, _called(target), groups)
 
 
@@ -90,10 +93,9 @@ def placed(model: Any, X: Array) -> Array:
     return there
 
 
-def _places(model: Any, y: Labels) -> Labels:
+def _places(model: Any, state: EncoderState | None, y: Labels) -> Labels:
     """Return the places of classes for targets of a scan."""
-    labels = model._named(y)  # noqa: SLF001 (an encoder may have put numbers in place of text)
-    return np.asarray(model._classes.positions(labels))  # noqa: SLF001
+    return np.asarray(model._classes.positions(named(y, state)))  # noqa: SLF001
 
 
 def encoder_state(model: Any) -> EncoderState | None:

@@ -90,5 +90,6 @@ def _merged(column: LevelsColumn, n_frequent: int, least: float) -> ColumnNote:
         told = f"{of} in fewer than {least:g} rows each, which share one mark"
         return ColumnNote(column.name, "", told)
     told = f"{of} that are rare or too many and share one mark; {WAY} gives {more:,} more their own"
-    said = f"{more:,} more levels have {least:g} rows"
+    have = "level has" if more == 1 else "levels have"
+    said = f"{more:,} more {have} at least {least:g} rows"
     return ColumnNote(column.name, said, told, (("max_levels", str(n_frequent)),))

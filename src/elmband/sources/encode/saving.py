@@ -46,6 +46,8 @@ def check_state(state: EncoderState) -> None:
     names = [column.name for column in state.columns]
     if not state.used or len(set(names)) < len(names) or state.dtype not in ("float32", "float64"):
         raise ValueError("columns do not fit")
+    if not state.named and names != [f"x{j}" for j in range(len(names))]:
+        raise ValueError("names do not fit")
     if not (np.isfinite([state.n_rows, state.min_count]).all() and state.n_rows > 0):
         raise ValueError("rows do not fit")
     for column in state.used:
