@@ -10,6 +10,9 @@ from elmband.sums.row_prints import SeenRows
 _LEAST = 10
 # Fewer rows of a hundred change no number that people look at.
 _FEW = 0.01
+# Where more of the rows found than this share are equal to each other too, rows of the table are
+# often equal, and new ones would be found in training just so.
+_REPEATED = 0.5
 
 
 def training_overlap(seen: SeenRows | None) -> dict[str, Any] | None:
@@ -28,9 +31,14 @@ def training_overlap(seen: SeenRows | None) -> dict[str, Any] | None:
         "n_compared": seen.n_compared,
         "n_found": seen.n_found,
         "share": measured.share,
-        "warns": seen.n_found > 0,
+        "warns": seen.n_found > 0 and not _is_usual(seen),
         "sentence": _sentence(seen, measured, every=every),
     }
+
+
+def _is_usual(seen: SeenRows) -> bool:
+    """Tell whether rows are equal to each other so often that they tell nothing of training."""
+    return seen.n_repeated > _REPEATED * seen.n_found
 
 
 def _sentence(seen: SeenRows, measured: Share, *, every: bool) -> str:
@@ -40,6 +48,13 @@ def _sentence(seen: SeenRows, measured: Share, *, every: bool) -> str:
         return (
             f"Of these rows, {count(seen.n_compared)} could be compared with training by "
             "fingerprints: none of them was there."
+        )
+    if _is_usual(seen):
+        about = "" if every else "About "
+        return (
+            f"{about}{percent(measured.share)} of these rows are equal to rows of training, target "
+            "included (compared by fingerprints), and most of them to each other as well: such "
+            "rows are frequent, so this need not mean that training has seen these."
         )
     if seen.n_found == seen.n_compared:
         return (

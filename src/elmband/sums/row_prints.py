@@ -42,17 +42,31 @@ class RowPrints(Moments):
         prints = fingerprints(chunk)
         if not self.complete:
             prints = prints[prints <= self.prints[-1]]
-        found = np.isin(prints, self.prints)
-        return SeenRows(int(chunk.X.shape[0]), len(prints), int(np.count_nonzero(found)))
+        found = prints[np.isin(prints, self.prints)]
+        hits = np.bincount(np.searchsorted(self.prints, found), minlength=len(self.prints))
+        return SeenRows(int(chunk.X.shape[0]), len(prints), hits)
 
 
 @dataclass(frozen=True, eq=False)
 class SeenRows(Moments):
-    """Numbers of rows: all, those that could be compared, and those of them that training saw."""
+    """Numbers of rows: all, those that could be compared, and those that are equal to a known one.
+
+    `hits` are the latter, for each fingerprint that training left.
+    """
 
     n_rows: int
     n_compared: int
-    n_found: int
+    hits: np.ndarray[Any, np.dtype[np.int64]]
+
+    @property
+    def n_found(self) -> int:
+        """Number of rows that training saw."""
+        return int(self.hits.sum())
+
+    @property
+    def n_repeated(self) -> int:
+        """Number of these that are equal to each other as well."""
+        return int(self.hits[self.hits > 1].sum())
 
 
 def row_prints(chunk: Chunk) -> RowPrints:
