@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elmband.datasets import catalogue, load_motorcycle
-from elmband.datasets.places import read_columns
-from elmband.datasets.sources import Direct, OpenML, cached, download
+from elmband_experiments.datasets import catalogue, load_motorcycle
+from elmband_experiments.datasets.places import read_columns
+from elmband_experiments.datasets.sources import Direct, OpenML, cached, download
 
 ROWS = 133
 CSV = "rownames,times,accel\n" + "".join(f'"{k + 1}",{k / 2},{-k}\n' for k in range(ROWS))

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import elmband.datasets
-from elmband.datasets import (
+import elmband_experiments.datasets
+from elmband_experiments.datasets import (
     catalogue,
     fetch_flights,
     load_concrete,
@@ -19,8 +19,8 @@ from elmband.datasets import (
     load_powerplant,
     load_skin,
 )
-from elmband.datasets.readers import arff_table, csv_table, plain_numbers
-from elmband.datasets.sources import Direct, OpenML, cache_folder
+from elmband_experiments.datasets.readers import arff_table, csv_table, plain_numbers
+from elmband_experiments.datasets.sources import Direct, OpenML, cache_folder
 
 LOADERS = {
     "concrete": (load_concrete, (1030, 8), "compressive_strength"),
@@ -76,7 +76,7 @@ def test_flights_are_a_file(data_folder, cache):
 
 @pytest.mark.realdata
 def test_the_known_checksum_is_that_of_the_file(data_folder):
-    from elmband.datasets.sources import _sha256  # noqa: PLC0415 - only this test looks inside
+    from elmband_experiments.datasets.sources import _sha256  # noqa: PLC0415 - only this test looks inside
 
     path = fetch_flights(folder=data_folder)
     assert catalogue.FLIGHTS.checksum == f"sha256:{_sha256(path)}"
@@ -140,7 +140,7 @@ def test_the_page_on_data_names_everything():
 
 def test_every_source_has_a_loader_and_an_address():
     for name, entry in catalogue.ENTRIES.items():
-        assert f"load_{name}" in elmband.datasets.__all__
+        assert f"load_{name}" in elmband_experiments.datasets.__all__
         assert entry.source.page.startswith("https://")
         assert isinstance(entry.source, Direct | OpenML)
 
