@@ -90,7 +90,7 @@ def test_without_it_a_command_is_one_sentence(name):
 
 def test_a_broken_one_is_not_taken_for_none(monkeypatch):
     monkeypatch.setitem(sys.modules, "elmband_experiments.datasets", None)
-    with pytest.raises(ImportError, match="None in sys.modules"):
+    with pytest.raises(ImportError, match=r"None in sys\.modules"):
         elmband.datasets.load_concrete  # noqa: B018 - looking at it imports it
 
 

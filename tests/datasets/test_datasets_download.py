@@ -44,8 +44,10 @@ def test_a_download_is_cached_and_read_again_without_the_server(server, entry, c
     np.testing.assert_array_equal(first["times"], np.arange(ROWS) / 2)
     np.testing.assert_array_equal(first["accel"], -np.arange(ROWS))
     assert names(cache) == ["mcycle.csv", "mcycle.csv.sha256"]
-    recorded = (cache / "motorcycle" / "mcycle.csv.sha256").read_text().strip()
-    assert recorded == hashlib.sha256(BODY).hexdigest()
+    record = cache / "motorcycle" / "mcycle.csv.sha256"
+    assert record.read_text().strip() == hashlib.sha256(BODY).hexdigest()
+    # Those who share a cache may read both.
+    assert record.stat().st_mode == record.with_suffix("").stat().st_mode
     server.serve(FILE, b"", 500)
     for fetch in (True, False):
         again = read_columns(entry, fetch=fetch)
@@ -90,7 +92,11 @@ def test_a_folder_of_the_users_comes_first(server, entry, tmp_path, monkeypatch)
     [
         (404, b"", 0, "the server answered 404 Not Found"),
         (503, b"busy", 4, "the server answered 503 Service Unavailable"),
-        (200, BODY[:100], len(BODY), "the connection broke off"),
+        pytest.param(
+            *(200, BODY[:100], len(BODY), r"IncompleteRead\(100 bytes read, 1810 more expected\)"),
+            # pooch does not close what breaks off.
+            marks=pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+        ),
     ],
     ids=["absent", "busy", "truncated"],
 )

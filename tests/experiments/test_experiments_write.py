@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from dataclasses import replace
 from io import StringIO
 
@@ -149,6 +150,13 @@ def test_a_download_that_fails_is_told(monkeypatch):
     monkeypatch.setattr("elmband_experiments.paper.base.CONCRETE", broken)
     said = Settings(download=True).missing("data")
     assert said.startswith("http://127.0.0.1:9/concrete.arff could not be downloaded: ")
+
+
+def test_a_clone_without_pooch_leaves_out_what_needs_data(monkeypatch):
+    for name in ("ELMBAND_DATA", "ELMBAND_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    assert Settings().missing("data").endswith("need pooch: pip install pooch")
 
 
 def test_run_times_have_a_factor(paper):

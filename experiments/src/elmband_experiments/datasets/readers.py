@@ -35,8 +35,14 @@ def npz_table(path: Path, names: Mapping[str, Sequence[str]]) -> Columns:
 
 
 def plain_numbers(path: Path, names: Sequence[str]) -> Columns:
-    """Read numbers between blanks without a header; `names` are those of the last columns."""
-    rows = np.loadtxt(path, ndmin=2)[:, -len(names) :]
+    """Read numbers between blanks without a header; `names` are those of the last columns.
+
+    It may be packed by gzip. Its name does not tell: some servers have it unpacked on the way.
+    """
+    text = path.read_bytes()
+    if text.startswith(b"\x1f\x8b"):
+        text = gzip.decompress(text)
+    rows = np.loadtxt(text.decode().splitlines(), ndmin=2)[:, -len(names) :]
     return dict(zip(names, rows.T, strict=True))
 
 

@@ -1,17 +1,16 @@
 """Where public files are, and how they get into the cache whole and unchanged.
 
-A file is written under another name, its length and checksum are compared, and only then is it
-renamed. Beside every file the cache keeps its SHA-256, and a file is read only if it still has it.
+Beside every file the cache keeps its SHA-256, and a file is read only if it still has it.
 """
 
-import hashlib
 import json
 import os
-import sys
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from elmband.ground.files import appearing_whole, naming
+from elmband_experiments.datasets.web import fetch, pooch
 
 OPENML = "https://www.openml.org"
 _SUFFIX = ".sha256"
@@ -44,7 +43,7 @@ class Direct:
 
     def fetch(self, folder: Path) -> None:
         """Bring the file into a folder."""
-        _fetch(self.url, folder / self.file, self.checksum)
+        fetch(self.url, folder / self.file, self.checksum)
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class OpenML:
         """Bring the description, then the file, into a folder."""
         address = f"{self.base}/api/v1/json/data/{self.number}"
         note = folder / f"openml-{self.number}.json"
-        _fetch(address, note, None)
+        fetch(address, note)
         try:
             told = json.loads(note.read_text("utf-8"))["data_set_description"]
             url, md5 = str(told["url"]), str(told["md5_checksum"])
@@ -77,21 +76,13 @@ class OpenML:
             raise ValueError(
                 f"{address} did not answer with the description of a data set; try again later."
             ) from error
-        _fetch(url, folder / self.file, f"md5:{md5}")
+        fetch(url, folder / self.file, f"md5:{md5}")
 
 
 def cache_folder() -> Path:
     """Return where downloads are kept: ``ELMBAND_CACHE``, or the system's place for caches."""
     named = os.environ.get("ELMBAND_CACHE")
-    return Path(named) if named else _system_cache() / "elmband"
-
-
-def _system_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(named or pooch().os_cache("elmband"))
 
 
 def cached(source: Direct | OpenML, folder: Path) -> Path | None:
@@ -100,7 +91,7 @@ def cached(source: Direct | OpenML, folder: Path) -> Path | None:
     record = path.with_name(path.name + _SUFFIX)
     if not path.is_file() or not record.is_file():
         return None
-    if _sha256(path) != record.read_text("ascii").strip():
+    if pooch().file_hash(path) != record.read_text("ascii").strip():
         raise ValueError(
             f"{path} has changed since it was downloaded; delete it, and download it again."
         )
@@ -116,30 +107,6 @@ def download(source: Direct | OpenML, folder: Path) -> Path:
     record.unlink(missing_ok=True)
     source.fetch(folder)
     with appearing_whole(record) as temporary, naming(record):
-        temporary.write_text(_sha256(path) + "\n", encoding="ascii")
+        temporary.write_text(pooch().file_hash(path) + "\n", encoding="ascii")
+    shutil.copymode(record, path)  # pooch lets nobody else read it
     return path
-
-
-def _fetch(url: str, path: Path, checksum: str | None) -> None:
-    """Bring one file to `path`; nothing stays there of one that is broken.
-
-    `checksum` is the name of an algorithm, a colon and the hexadecimal digest.
-    """
-    from elmband_experiments.datasets.web import copy  # noqa: PLC0415 (slow to import, rarely needed)
-
-    with appearing_whole(path) as temporary:
-        copy(url, temporary)
-        algorithm, _, expected = (checksum or "").partition(":")
-        if algorithm and _digest(temporary, algorithm) != expected:
-            raise ValueError(
-                f"{url} is not the file that was expected, its checksum differs; nothing was kept."
-            )
-
-
-def _sha256(path: Path) -> str:
-    return _digest(path, "sha256")
-
-
-def _digest(path: Path, algorithm: str) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()

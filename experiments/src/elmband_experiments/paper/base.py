@@ -94,7 +94,7 @@ class Settings:
                 if located(entry.name, entry.file, entry.source, self.data, fetch=self.download)
                 is None
             ]
-        except (OSError, ValueError) as error:
+        except (ImportError, OSError, ValueError) as error:
             return str(error)
         return f"Not at hand: {', '.join(lacking)}; {_ABSENT['data']}" if lacking else None
 
