@@ -149,6 +149,13 @@ def test_a_file_without_its_record_does_not_count(server, entry, cache):
     assert len(read_columns(entry, fetch=True)["accel"]) == ROWS
 
 
+def test_what_cannot_be_written_is_named_before_anything_is_asked(server, entry, cache):
+    (cache / "motorcycle" / "mcycle.csv").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match=r"mcycle\.csv is a folder; the output needs"):
+        read_columns(entry, fetch=True)
+    assert server.asked == []
+
+
 def openml(server, text=ARFF, md5=None):
     """Serve a set of OpenML: a description, and the file it points to."""
     body = text.encode()

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmband.ground.files import appearing_whole, naming
+from elmband.ground.files import appearing_whole, check_writable, naming
 from elmband_experiments.datasets.web import fetch, pooch
 
 OPENML = "https://www.openml.org"
@@ -102,6 +102,7 @@ def download(source: Direct | OpenML, folder: Path) -> Path:
     """Fetch the file of a source into the cache, with a record of its checksum."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / source.file
+    check_writable(path)
     record = path.with_name(path.name + _SUFFIX)
     # An old record would vouch for what comes after it.
     record.unlink(missing_ok=True)
