@@ -11,7 +11,7 @@ import typer
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli import app, demo
 from elmband.estimators._saving import SavedModel
-from elmband.experiments import write
+from elmband_experiments.paper import write
 
 COMMANDS = {
     "fit": (["fit", "bad.csv", "-t", "y", "-o"], ".st"),
