@@ -110,7 +110,7 @@ Scan.chunks = slow
 model = ELMIntervalRegressor(40, noise="squared", random_state=None)
 model.fit(scan(path, target=-1, chunk_size=250), checkpoint=folder)
 np.save(out, model.predict_interval(np.load(path)[:100, :-1]))
-np.save(out + ".seed.npy", model._seed)
+np.save(out + ".seed.npy", model.fitted_.training.seed)
 """
 
 
@@ -137,7 +137,7 @@ def test_a_killed_process_is_gone_on_from_to_the_same_bits(tmp_path):
     rows = scan(path, target=-1, chunk_size=250)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_scans, "_KEPT_BYTES", 0)
-        patch.setattr("elmband.estimators._training.draw_seed", lambda _: seed)
+        patch.setattr("elmband.estimators._open_rows.draw_seed", lambda _: seed)
         model = ELMIntervalRegressor(40, noise="squared").fit(rows)
     expected = model.predict_interval(np.load(path)[:100, :-1])
     np.testing.assert_array_equal(np.load(out), expected)

@@ -6,6 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from elmband import ELMIntervalRegressor, ELMRegressor
+from elmband.estimators._saved import packed
 from models import zoo
 
 skops = pytest.importorskip("skops.io", reason="skops is not installed")
@@ -24,7 +25,7 @@ def test_skops_has_to_trust_the_class_of_the_model_and_nothing_else(name):
     assert skops.get_untrusted_types(data=data) == [type_name(model)]
     again = skops.loads(data, trusted=[type(model)])
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    assert again._packed().text == model._packed().text
+    assert packed(again).text == packed(model).text
 
 
 def test_skops_in_a_pipeline():

@@ -1,5 +1,8 @@
 """Rows of a category that training did not have: what they add to the variance of the mean."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,10 +44,9 @@ def model(encoder):
 
 def without(model, X, **options):
     """Ask a model as if it knew nothing of new levels."""
-    known, model._new_levels = model._new_levels, None
-    found = model.predict_variance(X, **options)
-    model._new_levels = known
-    return found
+    other = copy(model)
+    other.fitted_ = replace(model.fitted_, new_levels=None)
+    return other.predict_variance(X, **options)
 
 
 A, B, C = np.eye(3)
@@ -135,19 +137,22 @@ def test_groups_that_are_the_levels_have_widened_intervals_already(encoder):
     X, towns = encoder.transform(TABLE), TABLE["town"].to_numpy()
     with pytest.warns(UserWarning, match="4 groups are too few"):
         by_town = ELMIntervalRegressor(MIX, random_state=0).fit(X, Y, groups=towns)
-    assert by_town._new_levels is None
+    assert by_town.fitted_.new_levels is None
     others = ELMIntervalRegressor(MIX, random_state=0).fit(X, Y, groups=np.arange(N) // 3)
-    assert others._new_levels is not None
+    assert others.fitted_.new_levels is not None
 
 
 def test_a_fit_forgets_the_levels_of_the_fit_before(encoder):
     X = encoder.transform(TABLE)
     model = ELMIntervalRegressor(20, random_state=0).fit(X, Y)
-    assert model._new_levels is not None
-    assert model.fit(X[:, :1], Y)._new_levels is None
-    assert model.fit(X, Y)._new_levels is not None
-    assert published(20, random_state=0).fit(X, Y)._new_levels is None
-    assert model.set_params(noise="squared", calibration="gaussian").fit(X, Y)._new_levels is None
+    assert model.fitted_.new_levels is not None
+    assert model.fit(X[:, :1], Y).fitted_.new_levels is None
+    assert model.fit(X, Y).fitted_.new_levels is not None
+    assert published(20, random_state=0).fit(X, Y).fitted_.new_levels is None
+    assert (
+        model.set_params(noise="squared", calibration="gaussian").fit(X, Y).fitted_.new_levels
+        is None
+    )
 
 
 def test_a_classifier_is_less_certain_of_a_new_level(encoder):
@@ -155,7 +160,7 @@ def test_a_classifier_is_less_certain_of_a_new_level(encoder):
     model = ELMSelectiveClassifier(MIX, rank_by="interval", random_state=0).fit(X, classes)
     new = encoder.transform(NEW)
     certain = model.confidence(new)
-    model._new_levels = None
+    model.fitted_ = replace(model.fitted_, new_levels=None)
     assert certain[0] < model.confidence(new)[0]
     assert certain[1] == model.confidence(new)[1]
 

@@ -64,7 +64,7 @@ def test_many_outputs():
 
 def test_output_layers():
     model = ELMIntervalRegressor(30, noise="squared", random_state=0).fit(X, BOTH)
-    assert line(model._noise.layer) == "OutputLayer(n_neurons=30, n_outputs=2)"
+    assert line(model.fitted_.noise.layer) == "OutputLayer(n_neurons=30, n_outputs=2)"
 
 
 def multipliers(text):
@@ -115,10 +115,10 @@ def test_thresholds_say_what_they_mean():
     model = ELMSelectiveClassifier(20, coverage=0.8, random_state=0).fit(X, Y > 0)
     threshold = model.thresholds_[True]
     assert line(threshold) == f"Threshold({threshold.value:.4g}: {model.statement_})"
-    assert line(model._thresholds) == (
+    assert line(model.fitted_.deciding.thresholds) == (
         f"Thresholds({threshold.value:.4g}, the same for all classes)"
     )
-    assert line(model._left_out) == "Known(150 rows)"
+    assert line(model.fitted_.deciding.left_out) == "Known(150 rows)"
     assert line(model.confidence_.judge) == "Judge(14 features of answers)"
     line(model.confidence_)
 
@@ -126,7 +126,7 @@ def test_thresholds_say_what_they_mean():
 def test_thresholds_of_many_classes():
     y = np.digitize(Y, np.quantile(Y, np.linspace(0, 1, 13)[1:-1]))
     model = ELMSelectiveClassifier(20, coverage=0.5, per_class=True, random_state=0).fit(X, y)
-    text = line(model._thresholds)
+    text = line(model.fitted_.deciding.thresholds)
     assert text.endswith(", ... 2 more, one for each class)")
 
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, load, merge, scan
+from elmband.estimators._class_targets import coder
+from elmband.estimators._open_rows import transformed
 from elmband.sources.encode import TableEncoder
 from elmband.sums.moments import Chunk
 from elmband.sums.row_prints import MOST_PRINTS, fingerprints, row_prints
@@ -98,7 +100,11 @@ def table(seed, n=1500):
 def seen(model, data):
     """Count the rows of a table that a model knows, as its encoder reads them."""
     rows = scan(data, target=data.columns[-1], encoder=model.encoder_)
-    parts = [model._seen_in_training(model._prepare(part)) for part in rows]
+    fitted = model.fitted_
+    prepare = transformed(fitted.targets.transform)
+    if fitted.classes is not None:
+        prepare = coder(fitted.classes, fitted.inputs.encoder)
+    parts = [fitted.notes.row_prints.seen(prepare(part)) for part in rows]
     return sum(p.n_compared for p in parts), sum(p.n_found for p in parts)
 
 
@@ -164,33 +170,34 @@ def test_dask_collections_and_weights():
     model = ELMIntervalRegressor(**FEW)
     model.fit(da.from_array(X, chunks=(700, 3)), da.from_array(y, chunks=700))
     whole = ELMIntervalRegressor(**FEW).fit(X, y)
-    np.testing.assert_array_equal(model._row_prints.prints, whole._row_prints.prints)
+    np.testing.assert_array_equal(
+        model.fitted_.notes.row_prints.prints, whole.fitted_.notes.row_prints.prints
+    )
     s = np.ones(N)
     s[1000:] = 0
     some = ELMIntervalRegressor(**FEW).fit(X, y, s)
     # Rows that weigh nothing are none.
-    assert some._seen_in_training(chunk(slice(1000, None))).n_found == 0
-    assert some._seen_in_training(chunk(slice(0, 1000))).n_found == 1000
+    assert some.fitted_.notes.row_prints.seen(chunk(slice(1000, None))).n_found == 0
+    assert some.fitted_.notes.row_prints.seen(chunk(slice(0, 1000))).n_found == 1000
 
 
 def test_models_that_grew_do_not_know():
     half, y = N // 2, Y[:, 0]
     model = ELMRegressor(10, random_state=0).fit(X[:half], y[:half])
-    assert model._seen_in_training(chunk(slice(0, half))).n_found > 0
+    assert model.fitted_.notes.row_prints.seen(chunk(slice(0, half))).n_found > 0
     other = model.untrained().partial_fit(X[half:], y[half:])
-    assert merge(model, other)._row_prints is None
+    assert merge(model, other).fitted_.notes.row_prints is None
     model.partial_fit(X[half:], y[half:])
-    assert model._row_prints is None
-    assert model._seen_in_training(chunk()) is None
+    assert model.fitted_.notes.row_prints is None
 
 
 def test_models_of_earlier_versions_do_not_know():
     old = min((Path(__file__).parent / "models" / "0.1.0.dev0").glob("*.safetensors"))
-    assert load(old)._row_prints is None
+    assert load(old).fitted_.notes.row_prints is None
 
 
 def test_a_file_with_fingerprints_of_no_rows_is_refused(tmp_path):
     model = ELMRegressor(10, random_state=0).fit(X[:50], Y[:50, 0])
-    object.__setattr__(model._row_prints, "prints", np.empty(0, np.uint64))
+    object.__setattr__(model.fitted_.notes.row_prints, "prints", np.empty(0, np.uint64))
     with pytest.raises(ValueError, match="fingerprints of rows do not fit"):
         model.save(tmp_path / "model")

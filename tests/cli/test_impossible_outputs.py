@@ -10,7 +10,6 @@ import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli import app, demo
-from elmband.estimators._saving import SavedModel
 from elmband_experiments.paper import write
 
 COMMANDS = {
@@ -158,7 +157,7 @@ def test_no_row_is_read_for_an_impossible_file(here, models, method, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_model_is_packed_for_an_impossible_file(here, models, monkeypatch, kind):
-    monkeypatch.setattr(SavedModel, "_packed", unwanted)
+    monkeypatch.setattr("elmband.estimators._model.packed", unwanted)
     make(here, ".st")
     with pytest.raises(OSError, match=KINDS[kind][1]):
         models[0].save(KINDS[kind][0].format(".st"))

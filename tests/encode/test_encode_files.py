@@ -120,6 +120,7 @@ def test_every_change_of_a_file_is_found(tmp_path):
 
 def test_a_model_with_an_encoder_that_does_not_work_is_refused(tmp_path):
     model = ELMRegressor(3, random_state=0).fit(TABLE, np.arange(400.0) % 7)
-    model._encoder_state = changed(NumberColumn, mean=np.inf)
+    inputs = model.fitted_.inputs._replace(encoder=changed(NumberColumn, mean=np.inf))
+    model.fitted_ = replace(model.fitted_, inputs=inputs)
     with pytest.raises(ValueError, match="cannot be saved"):
         model.save(tmp_path / "model.safetensors")

@@ -128,9 +128,9 @@ def test_probabilities_are_refreshed_by_rows_of_training(how):
 
 def test_probabilities_of_very_many_rows_come_from_a_sample(monkeypatch):
     """A sample of 500 rows; probabilities differ by their standard error, a few hundredths."""
-    monkeypatch.setattr("elmband.estimators._updates._KEPT_ROWS", 500)
+    monkeypatch.setattr("elmband.models.grown._KEPT_ROWS", 500)
     model = grown(layer(), TWO)
-    assert len(model._grown.sample.keys) == 500
+    assert len(model.fitted_.grown.sample.keys) == 500
     whole = layer().fit(X[:400], TWO[:400]).untrained()
     monkeypatch.undo()
     grown(whole, TWO)

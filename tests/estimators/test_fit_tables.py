@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -386,8 +387,8 @@ def test_a_model_of_a_table_is_refreshed_with_tables():
 
 def test_a_file_whose_names_do_not_fit_the_encoder_is_refused(tmp_path):
     model = ELMRegressor(5, random_state=0).fit(FRAME, Y)
-    for change in ({"n_features_in_": 3}, {"feature_names_in_": np.array(["a"], dtype=object)}):
+    for change in ({"given": 3}, {"given_names": np.array(["a"], dtype=object)}):
         forged = copy.deepcopy(model)
-        vars(forged).update(change)
+        forged.fitted_ = replace(model.fitted_, inputs=model.fitted_.inputs._replace(**change))
         with pytest.raises(ValueError, match="cannot be saved"):
             forged.save(tmp_path / "forged.safetensors")

@@ -100,7 +100,7 @@ def test_a_point_model_has_the_same_layers(model):
 def test_rows_of_a_new_level_fall_back_to_the_stack_and_are_wider(model):
     known, new = TEST.X[:500].copy(), TEST.X[:500].copy()
     new[:, 3] = 41.0
-    added, _ = model._stack.local.mean_and_variance(new)
+    added, _ = model.fitted_.stack.local.mean_and_variance(new)
     assert not added.any()
     variance = model.predict_variance(known).mean_model.mean()
     assert model.predict_variance(new).mean_model.mean() > 2 * variance
@@ -156,7 +156,7 @@ def test_days_of_a_scan_have_layers_as_those_of_a_table(tmp_path):
     # Days that the fit did not have.
     later = table(TEST).assign(day=lambda t: t["day"] + pd.Timedelta(days=300))
     X = model.encoder_.transform(later.drop(columns="y"))
-    assert not model._stack.local.mean_and_variance(X)[0].any()
+    assert not model.fitted_.stack.local.mean_and_variance(X)[0].any()
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_codes_between_known_ones_have_no_level():
     rows = rough(14_000, 2)
     known = rows.X[:, 3] % 5 != 3
     model.fit(rows.X[known], rows.y[known])
-    added, variances = model._stack.local.contributions(TEST.X)
+    added, variances = model.fitted_.stack.local.contributions(TEST.X)
     new = TEST.X[:, 3] % 5 == 3
     assert not added[:, new].any()
     assert added[:, ~new].any(axis=1).all()

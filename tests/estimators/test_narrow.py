@@ -8,8 +8,8 @@ from sklearn import config_context
 
 from elmband import ELMIntervalRegressor, scan
 from elmband.datasets import make_heteroscedastic
-from elmband.estimators._interval_triage import REASONS
 from elmband.ground.arrays import namespace, to_numpy
+from elmband.models.intervals import REASONS
 
 DATA = make_heteroscedastic(600, random_state=0)
 MODEL = ELMIntervalRegressor(30, random_state=0).fit(DATA.X, DATA.y)

@@ -1,5 +1,6 @@
 """What models say they depend on, for functions of which it is known."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from elmband import (
     load,
     scan,
 )
+from elmband.models.fitted import Notes
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((3000, 8))
@@ -117,7 +119,7 @@ def test_a_saved_model_keeps_it(tmp_path):
 
 def test_a_model_without_it_says_so():
     model = ELMRegressor(20, random_state=0).fit(X[FEW], Y[FEW])
-    model._note_nothing()
+    model.fitted_ = replace(model.fitted_, notes=Notes())
     for name in ("feature_relevance_", "relevant_directions_", "training_histograms_"):
         with pytest.raises(AttributeError, match=f"{name} is not known"):
             getattr(model, name)

@@ -5,7 +5,7 @@ import pytest
 from noisy_classes import noisy_classes
 
 from elmband import ELMSelectiveClassifier, scan
-from elmband.estimators._thresholds import Known
+from elmband.models.thresholds import Known
 from elmband.uncertainty.promise.pilot import pilot_groups
 
 TRAIN = noisy_classes(400, 0)
@@ -229,7 +229,7 @@ def test_weights_count_in_shares_and_not_as_rows():
 
 def test_few_bytes_of_a_row_are_kept():
     model = selective(max_error=0.1).calibrate(HELD_OUT.X, HELD_OUT.y)
-    rows, _ = model._held_out
+    rows, _ = model.fitted_.deciding.held_out
     assert sum(a.nbytes for a in rows if a is not None) == 10 * 1500
 
 

@@ -1,5 +1,7 @@
 """What makes a row certain: against interval regressors, and against known probabilities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from noisy_classes import noisy_classes, right
@@ -33,7 +35,7 @@ def regressor(parameters, k):
 @pytest.fixture
 def as_numbers(monkeypatch):
     """Let classes be fitted as numbers are: with the same noise layer, and as few rows held out."""
-    monkeypatch.setattr("elmband.estimators._intervals.is_classifier", lambda _: False)
+    monkeypatch.setattr("elmband.estimators._fit_intervals.is_classifier", lambda _: False)
     monkeypatch.setattr("elmband.uncertainty.cross_fit._ROWS_PER_CLASS_ROW", 1)
 
 
@@ -67,7 +69,8 @@ def test_two_classes_are_ranked_by_the_margin_against_the_interval(parameters):
 def test_many_classes_are_ranked_by_the_lead_over_the_next_one(parameters):
     reference = regressor(parameters, 3)
     # Numbers do not go far beyond their targets; decisions may.
-    reference._support = None
+    fitted = reference.fitted_
+    reference.fitted_ = replace(fitted, targets=replace(fitted.targets, support=None))
     mean, parts = reference.predict(NEW), reference.predict_variance(NEW)
     expected = {rule: [] for rule in ("interval", "margin", "model")}
     for i, row in enumerate(mean):

@@ -28,7 +28,7 @@ def undecided(request):
 
 def left_out(model):
     """Return what is known of training rows left out, as plain arrays."""
-    score, called, true, s, _ = model._left_out
+    score, called, true, s, _ = model.fitted_.deciding.left_out
     return score, called.astype(int), true.astype(int), np.ones(400) if s is None else s
 
 
@@ -81,7 +81,7 @@ def test_as_many_rows_are_answered_as_the_limit_allows(undecided, wish, value, p
     model = undecided.choose(**{wish: value}, per_class=per_class)
     score, called, _, s = left_out(model)
     expected = naive(model, wish, value, per_class=per_class)
-    accepted = model._thresholds.accepted(score, called)
+    accepted = model.fitted_.deciding.thresholds.accepted(score, called)
     np.testing.assert_array_equal(accepted, expected)
     assert 0 < accepted.sum() < 400
     for threshold in model.thresholds_.values():
@@ -105,11 +105,11 @@ def test_one_sided_thresholds_per_class_always_answer_the_others(undecided):
 def test_a_coverage_is_exact_on_training_rows_left_out(share):
     model = selective(coverage=share)
     score, called, *_ = left_out(model)
-    accepted = model._thresholds.accepted(score, called)
+    accepted = model.fitted_.deciding.thresholds.accepted(score, called)
     assert accepted.sum() == math.ceil(400 * share)
     assert score[accepted].min() > score[~accepted].max()
     model.choose(coverage=share, per_class=True)
-    accepted = model._thresholds.accepted(score, called)
+    accepted = model.fitted_.deciding.thresholds.accepted(score, called)
     for place in (0, 1):
         count = (called == place).sum()
         assert accepted[called == place].sum() == math.ceil(count * share)
@@ -120,8 +120,8 @@ def test_rows_that_tie_are_answered_together():
     # Copies are one row with the weight of all.
     X, y = np.repeat(rows.X, 4, axis=0), np.repeat(rows.y, 4)
     model = ELMSelectiveClassifier(20, coverage=0.51, random_state=0).fit(X, y)
-    score, called, *_ = model._left_out
-    accepted = model._thresholds.accepted(score, called)
+    score, called, *_ = model.fitted_.deciding.left_out
+    accepted = model.fitted_.deciding.thresholds.accepted(score, called)
     assert accepted.sum() == math.ceil(0.51 * 60)
 
 
@@ -212,7 +212,7 @@ def test_a_wrong_request_is_refused_before_anything_is_fitted(monkeypatch):
     def fit(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("elmband.estimators._point.fit_mean", fit)
+    monkeypatch.setattr("elmband.estimators._fit_mean.fit_mean", fit)
     for wrong in ({"max_error": 2}, {"pos_label": 5}, {"rank_by": "luck"}):
         with pytest.raises(ValueError, match=r"must be|none of the classes"):
             selective(**wrong)

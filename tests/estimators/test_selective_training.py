@@ -56,8 +56,8 @@ def test_weights_of_classes_are_weights_of_their_rows(kind):
     plain = selective(**kind).fit(TRAIN.X, TRAIN.y)
     assert classes.predict(TEST.X).mean() > plain.predict(TEST.X).mean()
     # A share of rows as weighted: those of the second class count four times.
-    score, called, true, s, _ = classes._left_out
-    accepted = classes._thresholds.accepted(score, called)
+    score, called, true, s, _ = classes.fitted_.deciding.left_out
+    accepted = classes.fitted_.deciding.thresholds.accepted(score, called)
     expected = np.where(true == 1, 1.0, 0.25)
     np.testing.assert_allclose(s, expected / expected.mean())
     assert 0.5 <= s @ accepted / s.sum() < 0.5 + 1 / s.sum()
@@ -240,6 +240,6 @@ def test_a_model_does_not_keep_the_training_rows(kind, tmp_path):
         model = ELMSelectiveClassifier(347, coverage=0.5, alpha=1.0, random_state=0, **kind)
         model.fit(X, rows.y)
         sizes.append(model.save(tmp_path / f"{n}.safetensors").stat().st_size)
-        assert len(model._left_out.score) <= 20_500
+        assert len(model.fitted_.deciding.left_out.score) <= 20_500
     assert sizes[1] < 1.01 * sizes[0]
     assert max(sizes) < 5e6

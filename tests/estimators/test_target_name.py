@@ -97,10 +97,10 @@ def test_weights_and_groups_are_known_by_their_names():
     rows = scan(TABLE, target="price", features=["a"], weight="often")
     assert rows.weight_name == "often"
     assert scan(TABLE, target="price").weight_name is None
-    assert ELMRegressor(5).fit(rows)._roles.weight == "often"
+    assert ELMRegressor(5).fit(rows).fitted_.training.roles.weight == "often"
     groups = pd.Series(np.arange(60) // 6, name="patient")
     model = ELMIntervalRegressor(5).fit(X, TABLE["price"], TABLE["often"], groups)
-    assert model._roles == ("price", "often", "patient")
+    assert model.fitted_.training.roles == ("price", "often", "patient")
 
 
 def test_models_of_earlier_versions_do_not_know():

@@ -145,7 +145,7 @@ def test_the_published_model_and_single_layers_are_as_they_are():
         model = kind(30, random_state=0).fit(X, y)
         assert model.target_range_ == (-np.inf, np.inf)
         assert isinstance(model.target_transform_, Identity)
-        assert model._support is None
+        assert model.fitted_.targets.support is None
 
 
 @pytest.mark.slow
@@ -208,7 +208,10 @@ def test_no_row_is_too_far_for_a_mean_that_targets_support(far):
     assert y.min() - 0.11 * reach <= mean.min()
     assert mean.max() <= y.max() + 0.11 * reach
     # What was taken back is in the width.
-    raw = model._mean_of(far * NEW[:100])[:, 0] * model._targets.scale + model._targets.mean
+    raw = (
+        model.fitted_.mean.mean(far * NEW[:100])[:, 0] * model.fitted_.targets.scaling.scale
+        + model.fitted_.targets.scaling.mean
+    )
     beyond = np.abs(raw - mean)
     assert (interval[:, 1] - interval[:, 0] >= 2 * beyond).all()
 

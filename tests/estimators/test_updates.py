@@ -167,7 +167,7 @@ def test_rows_that_begin_alike_are_sampled_apart():
     rows = X.copy()
     rows[::250] = 0
     model.partial_fit(rows, Y)
-    keys = model._grown.sample.keys
+    keys = model.fitted_.grown.sample.keys
     assert len(np.unique(keys)) == len(keys) == N
 
 

@@ -95,8 +95,8 @@ def test_a_numeric_strength_acts_on_weights_as_given(n_neurons):
     """As in scikit-learn's Ridge, on the same hidden outputs; with 200 neurons in the dual form."""
     model = ELMRegressor(n_neurons, alpha=0.7, random_state=0).fit(DATA.X, DATA.y, 5 * S)
     assert model.alpha_ == pytest.approx(0.7)
-    H = model._features.apply(DATA.X)
-    mean, scale = model._targets.mean, model._targets.scale
+    H = model.fitted_.layer.features.apply(DATA.X)
+    mean, scale = model.fitted_.targets.scaling.mean, model.fitted_.targets.scaling.scale
     ridge = Ridge(alpha=0.7, fit_intercept=False, solver="svd")
     ridge.fit(H, (DATA.y - mean) / scale, sample_weight=5 * S)
     np.testing.assert_allclose(model.coef_, ridge.coef_.reshape(-1), rtol=1e-6, atol=1e-8)

@@ -63,7 +63,7 @@ def fast(**options):
         patch.setattr("elmband.uncertainty.noise.sampled.SAMPLE_ROWS", 100)
         patch.setattr("elmband.uncertainty.noise.sampled.MOST_ERROR", 1.0)
         model.fit(rows, targets)
-    assert model._noise.low_rank is not None
+    assert model.fitted_.noise.low_rank is not None
     return model
 
 

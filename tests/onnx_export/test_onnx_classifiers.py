@@ -1,5 +1,7 @@
 """Classifiers answer under onnxruntime what they answer in Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from exported import Session, assert_close, computed, rows
@@ -109,7 +111,9 @@ def test_a_judge_that_had_nothing_to_learn():
     X, _, new = rows()
     model = ELMSelectiveClassifier({"linear": 3}, coverage=0.5, random_state=0)
     model.fit(X, X[:, 0] > 0)
-    model.confidence_ = model.confidence_._replace(judge=None)
+    deciding = model.fitted_.deciding
+    deciding = replace(deciding, confidence=deciding.confidence._replace(judge=None))
+    model.fitted_ = replace(model.fitted_, deciding=deciding)
     np.testing.assert_allclose(Session.of(model)(new)["confidence"], model.confidence(new), 1e-10)
 
 

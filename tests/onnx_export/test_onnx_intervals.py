@@ -217,7 +217,7 @@ def test_the_fast_mode(monkeypatch):
     monkeypatch.setattr(sampled, "SAMPLE_ROWS", 500)
     X, y, new = rows(2000)
     model = ELMIntervalRegressor(100, noise="squared", mode="fast", alpha=30.0, random_state=0)
-    assert model.fit(X, y)._noise.low_rank is not None
+    assert model.fit(X, y).fitted_.noise.low_rank is not None
     assert_same_intervals(model, new, np.std(y))
 
 

@@ -1,11 +1,14 @@
 """What a page says that predictions depend on, beside what the model says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from judged import held_in
 
 from elmband import ELMClassifier, ELMIntervalRegressor
+from elmband.models.fitted import Notes
 from elmband.report import write_report
 from elmband.report.depends import depends
 
@@ -60,7 +63,7 @@ def test_of_classes_the_mean_is_told(tmp_path):
 
 def test_a_model_that_does_not_know_has_no_such_section(tmp_path):
     model = ELMIntervalRegressor(20, random_state=0).fit(X, Y)
-    model._note_nothing()
+    model.fitted_ = replace(model.fitted_, notes=Notes())
     text = write_report(model, (X, Y), tmp_path / "page.html").read_text("utf-8")
     assert held_in(text)["depends"] is None
     assert 'data-chart="depends"' not in text

@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from elmband.cli._model import opened
-from elmband.estimators._tables import input_names
 
 Truth: TypeAlias = Annotated[
     str | None,
@@ -38,7 +37,7 @@ def opened_labelled(model: Any, data: str, target: str | None, **how: Any) -> It
     remembered = None if target else name
     if model.encoder_ is None:
         # Numbers of a table, which may have other columns.
-        known = input_names(model)
+        known = model.fitted_.inputs.names
         how["features"] = None if known is None else list(known)
     with opened(data, encoder=model.encoder_, target=name, remembered=remembered, **how) as rows:
         yield rows

@@ -9,7 +9,7 @@ from elmband.cli._files import STANDARD, named
 from elmband.cli._model import whole_number
 from elmband.cli._option_words import in_option_words
 from elmband.cli._status import UnkeptError
-from elmband.estimators._request import Request
+from elmband.models.request import Request
 from elmband.sources.stream.csv_decimal import misread_in
 
 

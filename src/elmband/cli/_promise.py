@@ -16,7 +16,7 @@ def multipliers(model: Any, level: float) -> float:
     calibration = model.calibration_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        if model._alike:  # noqa: SLF001
+        if model.symmetric_:
             return float(2 * calibration.symmetric(level, 0))
         return float(sum(calibration.tails(level, 0)))
 
@@ -28,12 +28,12 @@ def highest_level(model: Any) -> float:
     where each tail has its own.
     """
     n = model.calibration_.outputs[0].both.n
-    return float(n / (n + 1) if model._alike else max(n - 1, 0) / (n + 1))  # noqa: SLF001
+    return float(n / (n + 1) if model.symmetric_ else max(n - 1, 0) / (n + 1))
 
 
 def rows_for(model: Any, level: float) -> int:
     """Return how many rows, or groups, the guarantee at a level takes."""
-    share = level if model._alike else (1 + level) / 2  # noqa: SLF001
+    share = level if model.symmetric_ else (1 + level) / 2
     # Rounding makes a little more of whole numbers.
     return math.ceil(share / (1 - share) - 1e-9)
 
@@ -42,7 +42,7 @@ def promise_of(model: Any) -> dict[str, Any] | None:
     """Return what a model promises, in plain types; None where it says nothing of the kind."""
     if isinstance(model, ELMSelectiveClassifier):
         return _of_classes(model)
-    if not isinstance(model, ELMIntervalRegressor) or getattr(model, "_stale", False):
+    if not isinstance(model, ELMIntervalRegressor) or model.fitted_.stale:
         return None
     calibration = model.calibration_
     if calibration.kind == "gaussian":
@@ -51,7 +51,7 @@ def promise_of(model: Any) -> dict[str, Any] | None:
     if calibration.kind == "loo":
         return {"kind": "estimate", "from": "training rows left out"}
     return {"kind": "guarantee", "from": "rows held out", **known} | (
-        {"highest_level": highest_level(model)} if model._single_output else {}  # noqa: SLF001
+        {"highest_level": highest_level(model)} if model.fitted_.targets.single_output else {}
     )
 
 

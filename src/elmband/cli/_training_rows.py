@@ -1,13 +1,17 @@
 """A look at whether rows to be judged by were in training."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elmband.cli._status import note
+from elmband.estimators._open_rows import count_targets
 from elmband.report.inputs import labelled_rows, seen_in_training
 from elmband.report.rows import total
 from elmband.report.training_overlap import training_overlap
 from elmband.sources.stream import Scan
+
+if TYPE_CHECKING:
+    from elmband.models.fitted import Fitted
 
 
 def share_of_training(model: Any, rows: Scan) -> float | None:
@@ -15,7 +19,8 @@ def share_of_training(model: Any, rows: Scan) -> float | None:
 
     None is for models that do not know their rows, and for several targets. It takes a pass.
     """
-    known = model._row_prints is not None and model._n_targets == 1  # noqa: SLF001
+    fitted: Fitted = model.fitted_
+    known = fitted.notes.row_prints is not None and count_targets(fitted) == 1
     if not known or rows.has_weights:
         return None
     judged = labelled_rows(model, rows, ())

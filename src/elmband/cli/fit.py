@@ -186,7 +186,7 @@ def fit(
             labels = groups_of(rows, groups, data)
             with workers_of(workers, scheduler) as client, option_words(target):
                 model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)
-            model._roles = model._roles._replace(groups=groups)  # noqa: SLF001
+            model.fitted_ = model.fitted_.with_group_name(groups)
             size = size_facts(rows, labels, drop_missing=drop_missing_targets)
         calibration = None
         if calibrate is not None:

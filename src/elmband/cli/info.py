@@ -52,15 +52,15 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
         facts["left_out"] = dict(model.encoder_.dropped_)
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
-    elif model._single_output:  # noqa: SLF001
+    elif model.fitted_.targets.single_output:
         facts |= target_facts(model)
     relevance = getattr(model, "column_relevance_", None)
     if relevance is not None:
         facts["relevance"] = relevance.to_dict()
     if model.local_layers_:
         facts["local_layers"] = [layer._asdict() for layer in model.local_layers_]
-    if model._n_groups is not None:  # noqa: SLF001
-        facts["groups"] = model._n_groups  # noqa: SLF001
+    if model.fitted_.training.n_groups is not None:
+        facts["groups"] = model.fitted_.training.n_groups
     if isinstance(model, ELMSelectiveClassifier) and model.has_thresholds:
         facts["statement"] = model.statement_
     promise = promise_of(model)
@@ -71,7 +71,7 @@ def facts_of(model: Any, path: str) -> dict[str, Any]:
 
 def _roles(model: Any) -> dict[str, str]:
     """Return the columns of weights and of groups, where they have names."""
-    roles = model._roles  # noqa: SLF001
+    roles = model.fitted_.training.roles
     named = {"weight": roles.weight, "groups_column": roles.groups}
     return {name: column for name, column in named.items() if column is not None}
 

@@ -12,6 +12,7 @@ from elmband.estimators import ELMIntervalRegressor
 from elmband.ground.arrays import to_numpy
 from elmband.metrics import calibration_curve
 from elmband.metrics.evaluation import Evaluation
+from elmband.models.fitted import Fitted
 from elmband.sources.stream import Scan, scan
 
 Floats = NDArray[np.float64]
@@ -98,8 +99,8 @@ def _of_others(estimator: Any, rows: Rows, levels: Floats) -> list[Curve]:
 
 
 def _check_single(model: Any) -> None:
-    targets = getattr(model, "_targets", None)
-    outputs = 1 if targets is None else int(targets.mean.shape[0])
+    fitted = getattr(model, "fitted_", None)
+    outputs = fitted.targets.count if isinstance(fitted, Fitted) else 1
     if outputs > 1:
         raise ValueError(
             f"the model predicts {outputs} outputs, a curve is of one: give the intervals of one "

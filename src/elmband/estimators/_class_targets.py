@@ -1,11 +1,10 @@
 """Targets that are classes, learned as +1 and -1."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -13,173 +12,163 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_array, column_or_1d
 
 from elmband.engines import engine
-from elmband.engines.cluster import as_it_is, is_dask, label_rows, numbered, one_column
+from elmband.engines.cluster import as_it_is, label_rows, numbered, one_column
 from elmband.estimators._clusters import Spread, scan_on_workers
-from elmband.estimators._growing import GrowingModel
-from elmband.estimators._roles import Roles
-from elmband.estimators._scans import check_new_scan, scan_rows
+from elmband.estimators._scans import scan_rows
 from elmband.ground.arrays import to_numpy
 from elmband.sources.encode import EncoderState
 from elmband.sources.encode.target import TargetLevels
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk
-from elmband.sums.rows import Rows
 from elmband.uncertainty.classes import Classes, ClassWeight, LabelCounts, Labels
 
 
-class CodedModel(GrowingModel):
-    """A model of numbers that learns classes."""
+@dataclass(frozen=True, eq=False)
+class ClassTask:
+    """What is asked of labels: weights of classes, and classes that the first rows may lack.
+
+    Rows may have `several` labels, or a single one only.
+    """
 
     class_weight: ClassWeight
-    _classes: Classes
-    # Classes that the first of several parts of the rows may lack.
-    _declared: Labels | None = None
+    declared: Labels | None = None
+    several: bool = True
 
-    @property
-    def classes_(self) -> Labels:
-        """The classes in their order; numbers of columns where targets are several labels."""
-        if not hasattr(self, "_classes"):
-            raise AttributeError("classes_ exists once the model is fitted.")
-        return self._classes.labels
-
-    def _training(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Rows, Any]:
-        if isinstance(X, Scan) or y is None or is_dask(X):
-            return super()._training(X, y, weight, groups)
-        name = Roles.of(None, y).target
-        y = labels_of(y)
-        self._classes = self._found(y, weight)
-        if weight is not None and self._declared is None and y.ndim == 1:
-            # A class that has no rows but of weight zero is none: these are left out, as any.
-            y = np.where(np.isin(y, self.classes_), y, self.classes_[0])
-        found = super()._training(X, *self._coded(y, weight), groups)
-        self._note_levels(name)
-        return found
-
-    def _note_levels(self, name: str | None) -> None:
-        """Let the encoder of a table know classes that are text or booleans, as that of a scan."""
-        state, levels = self._encoder_state, tuple(self.classes_.tolist())
-        if state is not None and all(isinstance(level, str | bool) for level in levels):
-            self._encoder_state = replace(state, target=TargetLevels(name or "", levels))
-
-    def _training_collection(self, X: Any, y: Any, weight: Any, groups: Any) -> Rows:
-        y = one_column(y)
-        if y.ndim == 2:
-            self._classes = self._columns(int(y.shape[1]))
-        else:
-            labels = label_rows(y, weight, labels_in_block)
-            found = engine.total(labels, _counted, "classes")
-            self._classes = Classes.counted(found, self.class_weight)
-            y = self._numbered(y, some=weight is not None)
-        rows = super()._training_collection(X, y, weight, groups)
-        self._single_output = self._classes.single_output
-        return rows
-
-    def _prepare_block(self, chunk: Chunk) -> Chunk:
-        if self._classes.multilabel:
-            return self._prepare(chunk)
-        return self._classes.prepare(chunk._replace(Y=self._labels_at(chunk.Y)))
-
-    def _numbered(self, y: Any, *, some: bool = False) -> Any:
-        """Return the places of labels of a Dask collection; with `some`, others may weigh none."""
-        return numbered(y, partial(_places, classes=self._classes, some=some))
-
-    def _labels_at(self, places: Any) -> Labels:
-        """Return the labels again."""
-        labels: Labels = self.classes_[places.astype(np.int64)]
-        return labels
-
-    def _may_grow(self) -> bool:
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            raise AttributeError(
-                "partial_fit needs weights of classes by number: 'balanced' needs all rows at once."
-            )
-        return super()._may_grow()
-
-    @contextmanager
-    def _declaring(self, classes: Any) -> Iterator[None]:
-        """Let the classes of a first fit be these, whichever its rows have."""
-        self._declared = None if classes is None else np.unique(labels_of(classes))
-        if self._declared is not None and hasattr(self, "_targets"):
-            self._check_declared(self._declared)
-        try:
-            yield
-        finally:
-            self._declared = None
-
-    def _check_declared(self, labels: Labels) -> None:
-        if not np.array_equal(labels, self.classes_):
+    def columns(self, count: int) -> Classes:
+        """Return the classes of targets that are columns of labels."""
+        if not self.several:
             raise ValueError(
-                f"classes are {labels.tolist()[:10]}, but the model was begun with "
-                f"{self.classes_.tolist()[:10]}; name them with the first rows only."
+                f"y has {count} labels a row, each of them a decision: train a model each."
             )
+        if self.class_weight is not None:
+            raise ValueError("class_weight is for one label a row; leave it None for several.")
+        return Classes(np.arange(count), multilabel=True)
 
-    def _found(self, y: Labels, weight: Any) -> Classes:
-        """Return the classes of the rows of a first fit."""
+    def found(self, y: Labels, weight: Any) -> Classes:
+        """Return the classes of rows in memory."""
         if y.ndim == 2:
-            return self._columns(y.shape[1])
-        if self._declared is not None:
-            return Classes.named(self._declared, self.class_weight)
+            return self.columns(y.shape[1])
+        if self.declared is not None:
+            return Classes.named(self.declared, self.class_weight)
         # Weights that cannot be are refused with the other checks of them.
         s = None if weight is None else np.asarray(to_numpy(weight), dtype=np.float64)
         if s is not None and (s.shape != y.shape or not (s >= 0).all() or not s.any()):
             s = None
         return Classes.counted(LabelCounts.of(y, s), self.class_weight)
 
-    def _columns(self, count: int) -> Classes:
-        if self.class_weight is not None:
-            raise ValueError("class_weight is for one label a row; leave it None for several.")
-        return Classes(np.arange(count), multilabel=True)
 
-    def _coded(self, y: Labels, weight: Any) -> tuple[Any, Any]:
-        return self._classes.codes(y), self._classes.row_weights(y, weight)
+class Coded(NamedTuple):
+    """Classes, None of numbers, and what makes rows to learn from of rows that are read."""
 
-    def _more_rows(self, X: Any, y: Any, weight: Any) -> Rows:
-        if isinstance(X, Scan):
-            check_new_scan(self, X)
-            if levels_of(encoder_of(X)) != levels_of(self._encoder_state):
-                raise ValueError(
-                    f"{X!r} has an encoder that knows other classes than {type(self).__name__}; "
-                    "give it the encoder of the model, as in scan(..., encoder=model.encoder_)."
-                )
-            return super()._more_rows(X, y, weight)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} needs y, the labels of the rows.")
-        return super()._more_rows(X, *self._coded(self._known(y), weight))
+    classes: Classes | None
+    single_output: bool
+    prepare: Callable[[Chunk], Chunk]
 
-    def _known(self, y: Any) -> Labels:
-        """Check labels beside those that the model knows."""
-        labels = labels_of(y)
-        if (labels.ndim == 2) != self._classes.multilabel:
-            raise ValueError(
-                "y must have as many dimensions as the y that the model was fitted on."
-            )
-        return labels
 
-    @property
-    def _n_targets(self) -> int:
-        return len(self.classes_) if self._classes.multilabel else 1
+def coded(task: ClassTask, y: Any, weight: Any) -> tuple[Classes, Any, Any]:
+    """Return the classes of rows in memory, their codes ±1, and weights of rows."""
+    y = labels_of(y)
+    classes = task.found(y, weight)
+    if weight is not None and task.declared is None and y.ndim == 1:
+        # A class that has no rows but of weight zero is none: these are left out, as any.
+        y = np.where(np.isin(y, classes.labels), y, classes.labels[0])
+    return classes, classes.codes(y), classes.row_weights(y, weight)
 
-    def _note_targets(self, rows: Scan | Spread) -> None:
-        scan = rows.scan if isinstance(rows, Spread) else rows
-        if scan.n_outputs > 1:
-            self._classes = self._columns(scan.n_outputs)
-        elif self._declared is not None:
-            self._classes = Classes.named(self._declared, self.class_weight)
-        else:
-            found = engine.total(self._targets_of(rows), _counted, "classes")
-            labels = named(found.labels, self._encoder_state)
-            found = LabelCounts(labels, found.counts)
-            self._classes = Classes.counted(found, self.class_weight)
-        self._single_output = self._classes.single_output
 
-    def _targets_of(self, rows: Scan | Spread) -> Rows:
-        """Return the rows of a scan for a look at their targets."""
+def coded_scan(
+    task: ClassTask, rows: Scan | Spread, encoder: EncoderState | None, chunk_size: int | None
+) -> Coded:
+    """Return the classes of a scan, which takes a look at its targets."""
+    scan = rows.scan if isinstance(rows, Spread) else rows
+    if scan.n_outputs > 1:
+        classes = task.columns(scan.n_outputs)
+    elif task.declared is not None:
+        classes = Classes.named(task.declared, task.class_weight)
+    else:
         if isinstance(rows, Spread):
-            return scan_on_workers(rows, as_it_is, np.float64, self.chunk_size, features=False)
-        return scan_rows(rows, as_it_is, np.float64, self.chunk_size)
+            targets: Any = scan_on_workers(rows, as_it_is, np.float64, chunk_size, features=False)
+        else:
+            targets = scan_rows(rows, as_it_is, np.float64, chunk_size)
+        found = engine.total(targets, _counted, "classes")
+        found = LabelCounts(named(found.labels, encoder), found.counts)
+        classes = Classes.counted(found, task.class_weight)
+    return Coded(classes, classes.single_output, coder(classes, encoder))
 
-    def _prepare(self, chunk: Chunk) -> Chunk:
-        return self._classes.prepare(chunk._replace(Y=named(chunk.Y, self._encoder_state)))
+
+def coded_collection(task: ClassTask, y: Any, weight: Any) -> tuple[Any, Coded]:
+    """Return the targets of Dask collections as numbers, and their classes."""
+    y = one_column(y)
+    if y.ndim == 2:
+        classes = task.columns(int(y.shape[1]))
+        return y, Coded(classes, classes.single_output, coder(classes, None))
+    found = engine.total(label_rows(y, weight, labels_in_block), _counted, "classes")
+    classes = Classes.counted(found, task.class_weight)
+    y = places_of(y, classes, some=weight is not None)
+    return y, Coded(classes, classes.single_output, partial(_at_places, classes=classes))
+
+
+def coder(classes: Classes, encoder: EncoderState | None) -> Callable[[Chunk], Chunk]:
+    """Return what makes codes ±1 of the targets of a scan."""
+    return partial(_prepared, classes=classes, encoder=encoder)
+
+
+def _prepared(chunk: Chunk, classes: Classes, encoder: EncoderState | None) -> Chunk:
+    return classes.prepare(chunk._replace(Y=named(chunk.Y, encoder)))
+
+
+def _at_places(chunk: Chunk, classes: Classes) -> Chunk:
+    return classes.prepare(chunk._replace(Y=labels_at(chunk.Y, classes)))
+
+
+def places_of(y: Any, classes: Classes, *, some: bool = False) -> Any:
+    """Return the places of labels of a Dask collection; with `some`, others may weigh none."""
+    return numbered(y, partial(_places, classes=classes, some=some))
+
+
+def labels_at(places: Any, classes: Classes) -> Labels:
+    """Return the labels at places, as numbers."""
+    labels: Labels = classes.labels[places.astype(np.int64)]
+    return labels
+
+
+def classes_in_encoder(state: EncoderState, classes: Classes, name: str | None) -> EncoderState:
+    """Let the encoder of a table know classes that are text or booleans, as that of a scan."""
+    levels = tuple(classes.labels.tolist())
+    if not all(isinstance(level, str | bool) for level in levels):
+        return state
+    return replace(state, target=TargetLevels(name or "", levels))
+
+
+def known_labels(y: Any, classes: Classes) -> Labels:
+    """Check labels beside those that a model knows."""
+    if y is None:
+        raise ValueError("y is needed: the labels of the rows.")
+    labels = labels_of(y)
+    if (labels.ndim == 2) != classes.multilabel:
+        raise ValueError("y must have as many dimensions as the y that the model was fitted on.")
+    return labels
+
+
+def declared_classes(classes: Any, known: Classes | None) -> Labels | None:
+    """Return classes that rows may lack; refuse others than those that a model was begun with."""
+    if classes is None:
+        return None
+    declared: Labels = np.unique(labels_of(classes))
+    if known is not None and not np.array_equal(declared, known.labels):
+        raise ValueError(
+            f"classes are {declared.tolist()[:10]}, but the model was begun with "
+            f"{known.labels.tolist()[:10]}; name them with the first rows only."
+        )
+    return declared
+
+
+def check_known_levels(model: Any, scan: Scan, encoder: EncoderState | None) -> None:
+    """Refuse a scan whose labels are not those of a model."""
+    if levels_of(encoder_of(scan)) != levels_of(encoder):
+        raise ValueError(
+            f"{scan!r} has an encoder that knows other classes than {type(model).__name__}; "
+            "give it the encoder of the model, as in scan(..., encoder=model.encoder_)."
+        )
 
 
 def encoder_of(scan: Scan) -> EncoderState | None:

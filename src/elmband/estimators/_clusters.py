@@ -85,7 +85,7 @@ def collection_rows(
 
 def check_collection(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """Check number and names of the features of a Dask collection, or note them."""
-    if not reset and estimator._encoder_state is not None:  # noqa: SLF001
+    if not reset and estimator.fitted_.inputs.encoder is not None:
         check_encoded(estimator, example_of(X))
         return
     validate_data(estimator, example_of(X), dtype="numeric", reset=reset)

@@ -1,10 +1,8 @@
 """What people are told about local layers: which columns have them, and what they gained."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from elmband.stacks.mean_stack import MeanStack
-from elmband.uncertainty.noise.output import NoiseModels
+from elmband.models.fitted import Fitted
 
 
 class LocalSummary(NamedTuple):
@@ -22,11 +20,10 @@ class LocalSummary(NamedTuple):
     gain: float
 
 
-def local_summaries(
-    stack: MeanStack | None, noise: Sequence[NoiseModels]
-) -> tuple[LocalSummary, ...]:
+def local_summaries(fitted: Fitted) -> tuple[LocalSummary, ...]:
     """Return what local layers a model has, those of the mean first."""
-    parts = [("mean", None if stack is None else stack.local)]
+    noise = () if fitted.predictive is None else fitted.predictive.noise
+    parts = [("mean", None if fitted.stack is None else fitted.stack.local)]
     parts += [("noise", None if one.local is None else one.local.layers) for one in noise]
     return tuple(
         LocalSummary(stage.column, part, stage.kind, stage.n_layers, stage.gain)

@@ -6,10 +6,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elmband.models.fitted import Fitted, Inputs
 from elmband.sources.encode import EncoderState
 from elmband.uncertainty.dependence import Dependence, Dependences
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+UNKNOWN = (
+    "is not known of this model: it was trained by an earlier version, or has a single layer that "
+    "was trained on more rows than fit into memory or was added to; fit it again with "
+    "n_neurons='auto', or on arrays."
+)
+"""What an attribute is that a fit has not noted."""
 
 # Lines of a listing.
 _LISTED = 20
@@ -113,8 +121,9 @@ class RelevantDirections(NamedTuple):
     names: tuple[str, ...]
 
 
-def relevance_by_name(found: Dependences, names: tuple[str, ...]) -> FeatureRelevance:
-    """Return shares with the names of inputs."""
+def feature_relevance(fitted: Fitted, name: str) -> FeatureRelevance:
+    """Return the shares of inputs in a model, for the attribute of this name."""
+    found, names = _dependences(fitted, name), _names(fitted.inputs)
     noise = found.noise
     mean = np.zeros(len(names)) if found.mean is None else found.mean.shares
     if noise is None:
@@ -122,10 +131,29 @@ def relevance_by_name(found: Dependences, names: tuple[str, ...]) -> FeatureRele
     return FeatureRelevance(names, mean, noise.shares, noise.slope)
 
 
-def directions_by_name(found: Dependences, names: tuple[str, ...]) -> RelevantDirections:
-    """Return directions with the names of inputs."""
+def column_relevance(fitted: Fitted) -> FeatureRelevance:
+    """Return the shares of columns, of which an encoder may make several inputs each."""
+    found, state = feature_relevance(fitted, "column_relevance_"), fitted.inputs.encoder
+    return found if state is None else found.summed(by_column(state))
+
+
+def relevant_directions(fitted: Fitted) -> RelevantDirections:
+    """Return the directions of inputs in which mean and noise of a model change."""
+    found, names = _dependences(fitted, "relevant_directions_"), _names(fitted.inputs)
+    if any(not len(one.direction_shares) for one in found.both):
+        raise AttributeError("relevant_directions_ is for up to 1,000 inputs; X has more.")
     noise = None if found.noise is None else _directions(found.noise, len(names))
     return RelevantDirections(_directions(found.mean, len(names)), noise, names)
+
+
+def _dependences(fitted: Fitted, name: str) -> Dependences:
+    if fitted.notes.dependences is None:
+        raise AttributeError(f"{name} {UNKNOWN}")
+    return fitted.notes.dependences
+
+
+def _names(inputs: Inputs) -> tuple[str, ...]:
+    return inputs.names or tuple(f"x{j}" for j in range(inputs.width))
 
 
 def _directions(found: Dependence | None, n_features: int) -> Directions:

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from elmband.engines import engine
 from elmband.engines.checkpoint import Checkpoint, described, owner
 from elmband.engines.progress import Bar, Verbose, shown
-from elmband.estimators._tables import count_inputs, input_names
 from elmband.ground.arrays import Array, namespace, to_numpy
 from elmband.ground.files import check_name, check_writable, lies_in
 from elmband.sources.stream import Scan
@@ -69,16 +68,16 @@ def check_training_scan(estimator: BaseEstimator, scan: Scan) -> None:
 
 def check_new_scan(estimator: BaseEstimator, scan: Scan) -> None:
     """Refuse a scan whose features are not those of the training rows."""
-    name, count = type(estimator).__name__, count_inputs(estimator)
+    name, inputs = type(estimator).__name__, estimator.fitted_.inputs
+    count, known = inputs.width, inputs.names
     mend = "choose them with features=[...]."
-    if scan.encoder is None and estimator._encoder_state is not None:  # noqa: SLF001
+    if scan.encoder is None and inputs.encoder is not None:
         mend = "give it the encoder of the model, as in scan(..., encoder=model.encoder_)."
     if scan.n_features != count:
         raise ValueError(
             f"{scan!r} has {scan.n_features} features, but {name} is expecting {count} features as "
             f"input; {mend}"
         )
-    known = input_names(estimator)
     if known is not None and scan.feature_names is not None:
         for mine, theirs in zip(known, scan.feature_names, strict=True):
             if mine != theirs:

@@ -103,7 +103,7 @@ def inputs_of(model: Any, X: Any, method: str, *, finite: bool) -> Array:
 
     A warning tells of rows that are unlike those of the fit.
     """
-    state: EncoderState = model._encoder_state  # noqa: SLF001
+    state = model.fitted_.inputs.encoder
     table = None if is_array_api_obj(X) and not isinstance(X, np.ndarray) else table_of(X)
     if table is not None and table.named:
         encoded = _encoded_columns(table, state)
@@ -173,7 +173,7 @@ def _checked(model: Any, state: EncoderState, X: Any, *, finite: bool) -> Array:
 def check_encoded(model: Any, example: Any) -> None:
     """Refuse a Dask collection, of which this is an example, that is not encoded already."""
     names = getattr(example, "columns", None)
-    wanted = list(input_names(model) or ())
+    wanted = list(model.fitted_.inputs.names or ())
     if example.shape[1] != len(wanted) or (names is not None and list(names) != wanted):
         raise ValueError(
             f"{type(model).__name__} was trained on a table that an encoder makes numbers of, "
@@ -194,18 +194,3 @@ def _listed(names: Sequence[str]) -> str:
 def _width(X: Any) -> int | None:
     shape = np.shape(to_numpy(X) if is_array_api_obj(X) else X)
     return int(shape[1]) if len(shape) == 2 else None
-
-
-def input_names(model: Any) -> tuple[str, ...] | None:
-    """Return the names of the numbers that the layers of a model take, None if they have none."""
-    state: EncoderState | None = model._encoder_state  # noqa: SLF001
-    if state is not None:
-        return state.names
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
-
-
-def count_inputs(model: Any) -> int:
-    """Return how many numbers the layers of a model take: of a table, the features made of it."""
-    state: EncoderState | None = model._encoder_state  # noqa: SLF001
-    return int(model.n_features_in_) if state is None else len(state.names)

@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from inspect import currentframe
 from typing import Any
 
+from elmband.ground.callers import level_of_caller
 from elmband.sources.encode import EncoderState, LevelsColumn, TableEncoder
 from elmband.sources.encode.novelty import Novelty, tells_of_gaps
 
@@ -18,15 +18,7 @@ def warn_unlike(model: Any, encoder: TableEncoder, X: Any, method: str) -> None:
     # Rows that are trained on beside others may well lie beyond these.
     notes = [*_of_new_values(model, found)] if method == "partial_fit" else notes_on(model, found)
     if notes:
-        warnings.warn(" ".join(notes), UserWarning, stacklevel=_level_of_caller())
-
-
-def _level_of_caller() -> int:
-    """Return how far up the caller of this package is, so that a line of theirs is told once."""
-    frame, level = currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("elmband."):
-        frame, level = frame.f_back, level + 1
-    return level
+        warnings.warn(" ".join(notes), UserWarning, stacklevel=level_of_caller())
 
 
 def notes_on(model: Any, found: Novelty) -> list[str]:
@@ -35,7 +27,7 @@ def notes_on(model: Any, found: Novelty) -> list[str]:
 
 
 def _of_ranges(model: Any, found: Novelty) -> Iterator[str]:
-    if found.is_beyond_chance(model._encoder_state):  # noqa: SLF001
+    if found.is_beyond_chance(model.fitted_.inputs.encoder):
         yield (
             f"{found.rows_beyond:,} of {_rows(found)} lie beyond the training rows, in "
             f"{_columns(found.beyond)}: intervals say little there."
@@ -44,7 +36,7 @@ def _of_ranges(model: Any, found: Novelty) -> Iterator[str]:
 
 def _of_new_values(model: Any, found: Novelty) -> Iterator[str]:
     if found.rows_new:
-        state: EncoderState = model._encoder_state  # noqa: SLF001
+        state: EncoderState = model.fitted_.inputs.encoder
         filled = {column.name for column in state.used if tells_of_gaps(column)}
         unseen = {name: count for name, count in found.unseen.items() if name not in filled}
         yield (
@@ -56,7 +48,7 @@ def _of_new_values(model: Any, found: Novelty) -> Iterator[str]:
 def _consequence(model: Any, state: EncoderState, unseen: Mapping[str, int]) -> str:
     """Say what new values in some columns do to intervals."""
     text = {column.name for column in state.used if isinstance(column, LevelsColumn)}
-    if getattr(model, "_new_levels", None) is None or not text.issuperset(unseen):
+    if model.fitted_.new_levels is None or not text.issuperset(unseen):
         return "means stand for them, so that intervals are too narrow"
     return "intervals allow for as much as the known levels differ"
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from elmband.estimators._tables import EncodedRows, note_table
 from elmband.ground.arrays import PRECISIONS, Array, namespace, place, to_numpy
+from elmband.ground.callers import level_of_caller
 from elmband.layers.output_layer import AlphaRule
 from elmband.sources.device import check_finite, is_gpu_array
 from elmband.stacks.search import Rounds
@@ -191,7 +192,7 @@ def warn_no_local_layers(columns: Sequence[str], n: int) -> None:
     warnings.warn(
         f"No level of {', '.join(columns)} has a layer of its own: {why}.",
         UserWarning,
-        stacklevel=6,
+        stacklevel=level_of_caller(),
     )
 
 
@@ -268,7 +269,7 @@ def warn_constant(constant: Sequence[bool], targets: Scaling, transform: Transfo
             f"{where} is constant ({value:g}): the model can only repeat it, "
             "and an interval learned from it has zero width.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=level_of_caller(),
         )
 
 

@@ -4,31 +4,35 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines.progress import Verbose
-from elmband.estimators._class_targets import CodedModel
-from elmband.estimators._distributed_predict import written_elsewhere
-from elmband.estimators._updates import Grown, in_own_mean_weights
+from elmband.estimators import _questions
+from elmband.estimators._ask import ask
+from elmband.estimators._class_targets import ClassTask, declared_classes
+from elmband.estimators._fit_classes import with_kept_probability, with_probability
+from elmband.estimators._fit_mean import fit_point
+from elmband.estimators._model import ELMModel
+from elmband.estimators._more_rows import grown_of, with_more
+from elmband.estimators._open_rows import Opened, more_rows, open_rows
+from elmband.estimators._scans import followed
 from elmband.estimators._validate import check_alpha
-from elmband.estimators._written import written_here
-from elmband.ground.arrays import Array, Precision, double, namespace, to_numpy
+from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
+from elmband.models.fitted import Fitted
+from elmband.models.grown import Grown, in_own_mean_weights
 from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
-from elmband.uncertainty.classes import ClassWeight
-from elmband.uncertainty.left_out import LeftOut
+from elmband.uncertainty.classes import ClassWeight, Labels
 from elmband.uncertainty.local_fit import LocalColumns
 from elmband.uncertainty.mean import MeanModel, SelectionMethod
-from elmband.uncertainty.probability import Probability, two_sided
+from elmband.uncertainty.probability import Probability
 
 
-class ELMClassifier(ClassifierMixin, CodedModel):
+class ELMClassifier(ClassifierMixin, ELMModel):
     """Extreme Learning Machine for classes: random hidden neurons, least squares on ±1.
 
     Two classes, many classes, or several labels for each row (columns of 0 and 1). Probabilities
@@ -66,10 +70,6 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
     >>> model.predict_proba(X[400:403]).shape
     (3, 2)
     """
-
-    # Classes stay as they are.
-    target_transform = None
-    probability_: tuple[Probability, ...] | None
 
     def __init__(
         self,
@@ -112,80 +112,38 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         )
         self.class_weight = class_weight
 
-    def _learn(self, left_out: Callable[[], LeftOut]) -> None:
-        self.probability_ = self._probabilities(left_out())
+    @property
+    def classes_(self) -> Labels:
+        """The classes in their order; numbers of columns where targets are several labels."""
+        classes = self._of("classes_").classes
+        assert classes is not None
+        return classes.labels
 
-    def _probabilities(self, left_out: LeftOut) -> tuple[Probability, ...]:
-        """Calibrate on rows left out."""
-        target, mean, s, *_ = left_out.numpy()
-        assert s is not None
-        scale, centre = (to_numpy(double(a)) for a in (self._targets.scale, self._targets.mean))
-        decisions, codes = mean * scale + centre, target * scale + centre
-        if self._classes.single_output or self._classes.multilabel:
-            return tuple(
-                Probability.fit(two_sided(d), (code > 0).astype(np.int64), s)
-                for d, code in zip(decisions.T, codes.T, strict=True)
+    @property
+    def probability_(self) -> tuple[Probability, ...] | None:
+        """How probabilities follow from decisions, None where rows were added and none kept."""
+        return self._of("probability_").probability
+
+    def opened(
+        self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
+    ) -> Opened:
+        """Check the rows of a fit, and code their classes."""
+        return open_rows(self, X, y, weight, groups, ClassTask(self.class_weight, declared))
+
+    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
+        del grouped
+        fitted, left_out = fit_point(self, opening)
+        return with_probability(fitted, left_out())
+
+    def may_grow(self) -> bool:
+        """Tell that rows can be added to the model, or why they cannot."""
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            raise AttributeError(
+                "partial_fit needs weights of classes by number: 'balanced' needs all rows at once."
             )
-        return (Probability.fit(decisions, np.argmax(codes, axis=1), s),)
+        return super().may_grow()
 
-    def decision_function(
-        self, X: Any, *, out: str | Path | None = None, client: Any = None
-    ) -> Any:
-        """Return ŷ on the scale of ±1: (n,) for two classes, else (n, n_classes).
-
-        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
-        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
-        """
-        if client is not None:
-            return written_elsewhere(self, X, client, out, "decision_function", {})
-        columns = self._names("decision")
-        return self._streamed(X, "decision_function", self._means, columns, out)
-
-    def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
-        """Return the label of every row, or columns of 0 and 1 where there are several.
-
-        X is an array, a table or a scan. A file name `out` streams labels to a .parquet, .csv or
-        .arrow file, or numeric ones to a .npy or .h5 file, and returns its path. With a `client`,
-        its workers read the files of a scan and write to a folder `out` of Parquet files.
-        """
-        check_is_fitted(self)
-        if client is not None:
-            return written_elsewhere(self, X, client, out, "predict", {})
-        if out is None:
-            return self._streamed(X, "predict", self._labels, [], None)
-        return written_here(self, X, out, "predict", {})
-
-    def _labels(self, X: Array) -> Any:
-        return self._classes.decided(self._means(X))
-
-    def predict_proba(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
-        """Return the probability of every class, (n, n_classes).
-
-        Where rows have several labels, the probability of each of them. A file name `out` streams
-        the result to a file. With a `client`, its workers read the files of a scan and write to a
-        folder `out` of Parquet files.
-        """
-        if client is not None:
-            return written_elsewhere(self, X, client, out, "predict_proba", {})
-        columns = [f"probability_{label}" for label in getattr(self, "classes_", [])]
-        return self._streamed(X, "predict_proba", self._shares, columns, out)
-
-    def _shares(self, X: Array) -> Array:
-        decisions = self._means(X)
-        probability = getattr(self, "probability_", None)
-        if probability is None:
-            raise ValueError(
-                "Probabilities are older than the model, which rows were added to; call refresh "
-                "with rows that it was trained on."
-            )
-        if self._classes.single_output:
-            return probability[0](two_sided(decisions))
-        if not self._classes.multilabel:
-            return probability[0](decisions)
-        shares = [p(two_sided(decisions[:, j]))[:, 1] for j, p in enumerate(probability)]
-        return namespace(decisions).stack(shares, axis=1)
-
-    @available_if(lambda self: self._may_grow())  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self.may_grow())  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None
     ) -> Self:
@@ -195,26 +153,56 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         them all. The first rows decide on the scaling, for all that follow: let them be typical.
         Probabilities come from a sample of all rows that is kept.
         """
-        with self._declaring(classes):
-            super().partial_fit(X, y, sample_weight)
+        known = self.fitted_.classes if self.__sklearn_is_fitted__() else None
+        declared = declared_classes(classes, known)
+        with followed(self, X, None):
+            self.fitted_ = with_more(self, X, y, sample_weight, declared)
         return self
+
+    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+        """Return a model to whose mean `rows` were added, with probabilities of rows kept."""
+        del before, rows
+        return with_kept_probability(fitted, mean)
 
     def refresh(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Calibrate probabilities anew, on rows that the model was trained on by `partial_fit`."""
-        if self._grown is None or self._grown.sums is None:
-            raise ValueError("refresh is for models that partial_fit or merge has changed.")
-        rows = in_own_mean_weights(self._more_rows(X, y, sample_weight), self._grown)
-        mean = self._grown.mean_model(rows, check_alpha(self.alpha))
-        self.probability_ = self._probabilities(mean.left_out(mean.some_rows(self._seed)))
+        only_grown = "refresh is for models that partial_fit or merge has changed."
+        if not self.__sklearn_is_fitted__():
+            raise ValueError(only_grown)
+        grown = grown_of(self.fitted_, only_grown)
+        rows = in_own_mean_weights(more_rows(self, X, y, sample_weight), grown)
+        mean = grown.mean_model(rows, check_alpha(self.alpha))
+        left_out = mean.left_out(mean.some_rows(self.fitted_.training.seed))
+        self.fitted_ = with_probability(self.fitted_, left_out)
         return self
 
-    def _grow(self, rows: Rows, rule: AlphaRule, before: Grown | None = None) -> MeanModel:
-        mean = super()._grow(rows, rule, before)
-        assert self._grown is not None
-        sample = self._grown.kept
-        # Models merged from fits have kept no rows.
-        self.probability_ = None if sample is None else self._probabilities(mean.left_out(sample))
-        return mean
+    def decision_function(
+        self, X: Any, *, out: str | Path | None = None, client: Any = None
+    ) -> Any:
+        """Return ŷ on the scale of ±1: (n,) for two classes, else (n, n_classes).
+
+        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
+        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.class_decisions(), out, client)
+
+    def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
+        """Return the label of every row, or columns of 0 and 1 where there are several.
+
+        X is an array, a table or a scan. A file name `out` streams labels to a .parquet, .csv or
+        .arrow file, or numeric ones to a .npy or .h5 file, and returns its path. With a `client`,
+        its workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.class_labels(), out, client)
+
+    def predict_proba(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
+        """Return the probability of every class, (n, n_classes).
+
+        Where rows have several labels, the probability of each of them. A file name `out` streams
+        the result to a file. With a `client`, its workers read the files of a scan and write to a
+        folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.class_shares(), out, client)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

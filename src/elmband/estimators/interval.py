@@ -1,12 +1,36 @@
 """The interval model: every prediction with its own interval."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, Self
+
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.estimators._intervals import IntervalModel
-from elmband.estimators._spreading import SpreadIntervals
+from elmband.engines.progress import Verbose
+from elmband.estimators import _questions
+from elmband.estimators._ask import ask
+from elmband.estimators._fit_intervals import fit_intervals
+from elmband.estimators._judge import calibrated, evaluated
+from elmband.estimators._model import ELMModel
+from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
+from elmband.estimators._open_rows import Opened
+from elmband.estimators._refresh import refreshed
+from elmband.ground.arrays import Precision
+from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.output_layer import AlphaRule
+from elmband.metrics.evaluation import Evaluation
+from elmband.models.fitted import Fitted
+from elmband.models.grown import Grown
+from elmband.stacks.search import MAX_NEURONS, Rounds
+from elmband.sums.rows import Rows
+from elmband.uncertainty.local_fit import LocalColumns
+from elmband.uncertainty.mean import MeanModel, SelectionMethod
+from elmband.uncertainty.predictive import Symmetric
+from elmband.uncertainty.targets import RangeChoice
+from elmband.uncertainty.transform import TransformChoice
 
 
-class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, SpreadIntervals, IntervalModel):
+class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
     """Extreme Learning Machine whose every prediction carries its own interval.
 
     A first model predicts the mean, a second one the variance of the noise, from residuals of the
@@ -112,3 +136,255 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
 
     # With metadata routing on, a Pipeline hands these to predict without being told.
     __metadata_request__predict = {"confidence_level": True, "return_std": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_neurons: NeuronCounts | Literal["auto"] = "auto",
+        *,
+        activation: Kind = "tanh",
+        bias: bool = True,
+        density: float = 1.0,
+        weight_scale: float = 1.0,
+        alpha: AlphaRule = "auto",
+        noise: Literal["log", "squared"] = "log",
+        calibration: Literal["loo", "gaussian"] = "loo",
+        symmetric: Symmetric = "auto",
+        noise_neurons: NeuronCounts | None = None,
+        noise_alpha: AlphaRule | None = None,
+        covariance: Literal["jackknife", "wild"] = "jackknife",
+        mode: Literal["exact", "fast"] = "exact",
+        n_estimators: int | None = None,
+        learning_rounds: Rounds = "auto",
+        max_neurons: int = MAX_NEURONS,
+        local_layers: LocalColumns = "auto",
+        selection: SelectionMethod | None = None,
+        target_transform: TransformChoice = "auto",
+        target_range: RangeChoice = "auto",
+        precision: Precision = "auto",
+        chunk_size: int | None = None,
+        device: str | None = None,
+        random_state: Any = None,
+        verbose: Verbose = "auto",
+    ) -> None:
+        super().__init__(
+            n_neurons,
+            activation=activation,
+            bias=bias,
+            density=density,
+            weight_scale=weight_scale,
+            alpha=alpha,
+            n_estimators=n_estimators,
+            learning_rounds=learning_rounds,
+            max_neurons=max_neurons,
+            local_layers=local_layers,
+            selection=selection,
+            target_transform=target_transform,
+            target_range=target_range,
+            precision=precision,
+            chunk_size=chunk_size,
+            device=device,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.noise = noise
+        self.calibration = calibration
+        self.symmetric = symmetric
+        self.noise_neurons = noise_neurons
+        self.noise_alpha = noise_alpha
+        self.covariance = covariance
+        self.mode = mode
+
+    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
+        fitted, _ = fit_intervals(self, opening, grouped=grouped)
+        return fitted
+
+    def may_grow(self) -> bool:
+        """Tell that rows can be added to the model, or why they cannot."""
+        check_one_noise_layer(self)
+        return super().may_grow()
+
+    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+        """Return a model to whose mean `rows` were added; its noise is older."""
+        return with_old_noise(self, fitted, before, rows, mean)
+
+    def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Bring noise, covariances and multipliers up to date after `partial_fit` or `merge`.
+
+        They need a pass over all rows that the mean was trained on, arrays or a scan. With
+        ``mode="fast"`` and no rows given, a sample of them that was kept is used instead;
+        `mode_error_` tells what that changes.
+        """
+        self.fitted_, _ = refreshed(self, X, y, sample_weight)
+        return self
+
+    @property
+    def target_values_(self) -> Any:
+        """The values that bounds are among, None where any number may be one."""
+        targets = self._of("target_values_").targets
+        found = targets.values or ((),) * targets.count
+        return targets.per_output([values or None for values in found])
+
+    def calibrate(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        client: Any = None,
+    ) -> Self:
+        """Replace the multipliers by those of split conformal prediction on held-out rows.
+
+        If these rows and new rows are exchangeable and training did not see either, an interval
+        at `confidence_level` covers a new target with at least that probability. With n rows the
+        level can be at most n / (n + 1); beyond, intervals are infinite and a warning says so.
+        A `target_transform` changes nothing in that: bounds mapped back cover the same targets.
+        The scores of a scan or of Dask collections are counted in bins of 0.25 %, upwards, which
+        keeps the guarantee. With a `client`, its workers read the files of a scan.
+
+        Only ratios of `sample_weight` matter: rows count as their effective number (Σs)² / Σs²,
+        and rows of weight zero not at all. With `groups`, one label for each row of an array or
+        table, the guarantee is for a row of a new group, drawn like these: each group counts
+        once, shared by its rows, and with K groups the level can be at most K / (K + 1).
+        """
+        self.fitted_ = calibrated(self, X, y, sample_weight, groups, client)
+        return self
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        confidence_level: Any = 0.95,
+        *,
+        client: Any = None,
+    ) -> Evaluation:
+        """Return error, coverage, width and scores on rows that training did not see.
+
+        Rows are arrays, Dask collections or a scan, of any number: memory does not grow with them.
+        With a `client`, its workers read the files of a scan.
+        """
+        return evaluated(self, X, y, sample_weight, confidence_level, client)
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        return_std: bool = False,
+        confidence_level: Any = None,
+        out: str | Path | None = None,
+        client: Any = None,
+    ) -> Any:
+        """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
+
+        With `return_std`, return ``(mean, std)``; with a `confidence_level`, return
+        ``(mean, interval)``, which a `Pipeline` can pass through. With a `target_transform` half
+        the width of the central 68.27 % interval stands for the std.
+        A file name `out` streams the means to a .parquet, .npy, .h5, .csv or .arrow file. A Dask
+        collection gives others, computed when asked for. With a `client`, its workers read the
+        files of a scan and write all that is asked for to a folder `out` of Parquet files.
+        """
+        if confidence_level is None and not return_std:
+            return ask(self, X, _questions.means(), out, client)
+        if confidence_level is not None and return_std:
+            raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
+        if out is not None and client is None:
+            raise ValueError("predict writes means only; predict_interval(out=) writes intervals.")
+        if return_std:
+            return ask(self, X, _questions.means_and_deviations(), out, client)
+        return ask(self, X, _questions.means_and_bounds(confidence_level), out, client)
+
+    def predict_interval(
+        self,
+        X: Any,
+        confidence_level: Any = 0.95,
+        *,
+        out: str | Path | None = None,
+        as_frame: bool = False,
+        client: Any = None,
+    ) -> Any:
+        """Return lower and upper bounds, (n, 2), or (n, m, 2) for m outputs.
+
+        X is an array, a table or a scan. A list of k levels adds a last axis of length k. A Dask
+        array gives another one, a Dask data frame a table, both computed when asked for. With
+        `as_frame`, return mean, lower and upper bounds as a table of the library of X. A file name
+        `out` streams the same to a .parquet, .npy, .h5, .csv or .arrow file, and returns its path.
+        With a `client`, its workers read the files of a scan and write the same to a folder `out`
+        of Parquet files.
+        """
+        question = _questions.bounds(confidence_level)
+        return ask(self, X, question, out, client, as_frame=as_frame)
+
+    def predict_quantiles(
+        self,
+        X: Any,
+        quantiles: Any = (0.05, 0.5, 0.95),
+        *,
+        out: str | Path | None = None,
+        client: Any = None,
+    ) -> Any:
+        """Return quantiles of every row, (n, k), or (n, m, k) for m outputs; they never cross.
+
+        A single quantile gives (n,) or (n, m). The median of symmetric noise is what `predict`
+        returns; where `symmetric_` is False it has half of the targets on either side. A file name
+        `out` streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its
+        workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.quantiles(quantiles), out, client)
+
+    def predict_variance(
+        self,
+        X: Any,
+        confidence_level: float = 0.95,
+        *,
+        out: str | Path | None = None,
+        client: Any = None,
+    ) -> Any:
+        """Return the variance in named parts, each (n,) or (n, m).
+
+        `confidence_level` is that of the bounds of the noise variance. With a `target_transform`
+        parts are those of transformed targets; intervals and `return_std` are in units of y. A
+        Dask array gives parts that are Dask arrays, a Dask data frame a table. A file name `out`
+        streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its workers
+        read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.variances(confidence_level), out, client)
+
+    def accept(
+        self,
+        X: Any,
+        *,
+        max_width: Any,
+        confidence_level: float = 0.95,
+        out: str | Path | None = None,
+        client: Any = None,
+    ) -> Any:
+        """Return which rows have an interval of at most `max_width`, (n,) of bool.
+
+        With several outputs all intervals must be as narrow; `max_width` may then be a list. A
+        file name `out` streams the result to a .parquet, .npy, .h5, .csv or .arrow file. With a
+        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        question = _questions.narrow_rows(max_width, confidence_level)
+        return ask(self, X, question, out, client)
+
+    def triage(
+        self,
+        X: Any,
+        *,
+        max_width: Any,
+        confidence_level: float = 0.95,
+        as_frame: bool = False,
+        out: str | Path | None = None,
+        client: Any = None,
+    ) -> Any:
+        """Return predictions, which of them are accepted, and why the others are not.
+
+        It is an `IntervalTriage`, or with `as_frame` a table of the library of X. A Dask array
+        gives one of Dask arrays, a Dask data frame a table. A file name `out` streams the table to
+        a .parquet, .csv or .arrow file, or numbers to a .npy or .h5 file, with the reason as its
+        place: 0 accepted, 1 noisy here, 2 unlike training rows. With a `client`, its workers read
+        the files of a scan and write the table to a folder `out` of Parquet files.
+        """
+        question = _questions.triage_by_width(max_width, confidence_level)
+        return ask(self, X, question, out, client, as_frame=as_frame)

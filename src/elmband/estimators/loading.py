@@ -5,18 +5,19 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from elmband.estimators._fitted import KINDS
-from elmband.estimators._point import PointModel
+from elmband.estimators._model import ELMModel
+from elmband.estimators._saved import restore
 from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
 from elmband.estimators.selective import ELMSelectiveClassifier
 from elmband.models import model_file
+from elmband.models.state import KINDS
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.saving import NAME as ENCODER
 from elmband.sources.encode.saving import state_of
 
-_MODELS: dict[str, type[PointModel]] = {
+_MODELS: dict[str, type[ELMModel]] = {
     model.__name__: model
     for model in (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)
 }
@@ -48,7 +49,7 @@ def load(path: str | Path) -> Any:
         raise ValueError(f"{path} holds a model of the unknown kind {stored.model[:40]!r}.")
     model = kind()
     try:
-        model._restore(stored)  # noqa: SLF001
+        restore(model, stored)
         check_is_fitted(model)
     except Exception as error:
         raise ValueError(f"{path} is damaged or was changed: its model does not work.") from error

@@ -1,15 +1,22 @@
 """The point model: random hidden layers with ridge output layers."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.estimators._distributed_predict import written_elsewhere
-from elmband.estimators._growing import GrowingModel
+from elmband.estimators import _questions
+from elmband.estimators._ask import ask
+from elmband.estimators._fit_mean import fit_point
+from elmband.estimators._model import ELMModel
+from elmband.estimators._open_rows import Opened
+from elmband.models.fitted import Fitted
+from elmband.uncertainty.targets import smearing_points
 
 
-class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
+class ELMRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
     """Extreme Learning Machine: random hidden neurons, output weights by ridge regression.
 
     Inputs and targets are standardised inside, so units do not matter.
@@ -135,6 +142,14 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
     (3,)
     """
 
+    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
+        del grouped
+        fitted, left_out = fit_point(self, opening)
+        if not fitted.targets.transformed:
+            return fitted
+        smearing = smearing_points(left_out())
+        return replace(fitted, targets=replace(fitted.targets, smearing=smearing))
+
     def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the predicted mean of every row of an array or of a scan, (n,) or (n, m).
 
@@ -142,6 +157,4 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, GrowingModel):
         a .parquet, .npy, .h5, .csv or .arrow file, and returns its path. With a `client`, its
         workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        if client is not None:
-            return written_elsewhere(self, X, client, out, "predict", {})
-        return super().predict(X, out=out)
+        return ask(self, X, _questions.means(), out, client)

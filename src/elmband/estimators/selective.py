@@ -1,20 +1,43 @@
 """The classifier that abstains: labels for the rows it is certain of, the others for a person."""
 
-from typing import Any, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines.progress import Verbose
-from elmband.estimators._spreading import SpreadDecisions
+from elmband.estimators import _questions
+from elmband.estimators._ask import ask
+from elmband.estimators._class_targets import ClassTask
+from elmband.estimators._fit_classes import decided, request_of, with_decisions, with_probability
+from elmband.estimators._fit_intervals import fit_intervals
+from elmband.estimators._judge import decided_rows, known_rows
+from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
+from elmband.estimators._open_rows import Opened, open_rows
+from elmband.estimators._refresh import refreshed
+from elmband.estimators._validate import check_choice, check_levels
 from elmband.estimators.classifier import ELMClassifier
 from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
+from elmband.metrics.decided import SelectiveEvaluation
+from elmband.models.fitted import Fitted
+from elmband.models.grown import Grown
+from elmband.models.request import WISHES
+from elmband.models.thresholds import Thresholds
 from elmband.stacks.search import MAX_NEURONS, Rounds
+from elmband.sums.rows import Rows
 from elmband.uncertainty.classes import ClassWeight
-from elmband.uncertainty.confidence import Rule
+from elmband.uncertainty.confidence import RULES, Confidence, Rule
 from elmband.uncertainty.local_fit import LocalColumns
+from elmband.uncertainty.mean import MeanModel
+from elmband.uncertainty.predictive import Symmetric
+from elmband.uncertainty.promise import Threshold
 
 
-class ELMSelectiveClassifier(SpreadDecisions):
+class ELMSelectiveClassifier(ELMClassifier):
     """Extreme Learning Machine that answers only the rows it is certain of.
 
     An interval model is trained on classes as ±1. Its interval tells for every row how certain
@@ -80,6 +103,11 @@ target_name_
     True
     """
 
+    # Intervals are a means here: these parameters of the interval model stay as they are.
+    calibration: Literal["loo", "gaussian"] = "gaussian"
+    symmetric: Symmetric = "auto"
+    covariance: Literal["jackknife", "wild"] = "jackknife"
+
     def __init__(
         self,
         n_neurons: NeuronCounts | Literal["auto"] = "auto",
@@ -111,19 +139,14 @@ target_name_
         random_state: Any = None,
         verbose: Verbose = "auto",
     ) -> None:
-        # Past `ELMClassifier`, which has fewer parameters.
-        super(ELMClassifier, self).__init__(
+        super().__init__(
             n_neurons,
+            class_weight=class_weight,
             activation=activation,
             bias=bias,
             density=density,
             weight_scale=weight_scale,
             alpha=alpha,
-            calibration="gaussian",
-            noise=noise,
-            noise_neurons=noise_neurons,
-            noise_alpha=noise_alpha,
-            mode=mode,
             n_estimators=n_estimators,
             learning_rounds=learning_rounds,
             max_neurons=max_neurons,
@@ -134,7 +157,10 @@ target_name_
             random_state=random_state,
             verbose=verbose,
         )
-        self.class_weight = class_weight
+        self.noise = noise
+        self.noise_neurons = noise_neurons
+        self.noise_alpha = noise_alpha
+        self.mode = mode
         self.coverage = coverage
         self.max_error = max_error
         self.max_fpr = max_fpr
@@ -142,3 +168,198 @@ target_name_
         self.rank_by = rank_by
         self.per_class = per_class
         self.pos_label = pos_label
+
+    def opened(
+        self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
+    ) -> Opened:
+        """Check the rows of a fit, and that what is asked for can be asked of their classes."""
+        check_choice(self.rank_by, RULES, "rank_by")
+        task = ClassTask(self.class_weight, declared, several=False)
+        opened = open_rows(self, X, y, weight, groups, task)
+        # Classes are known: what cannot be asked of them is refused before a long fit.
+        request_of(self, opened.classes)
+        return opened
+
+    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
+        fitted, left_out = fit_intervals(self, opening, grouped=grouped)
+        found = left_out()
+        return with_decisions(self, with_probability(fitted, found), found)
+
+    def may_grow(self) -> bool:
+        """Tell that rows can be added to the model, or why they cannot."""
+        check_one_noise_layer(self)
+        return super().may_grow()
+
+    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+        """Return a model to whose mean `rows` were added; its noise is older."""
+        fitted = with_old_noise(self, fitted, before, rows, mean)
+        return super().regrown(fitted, before, rows, mean)
+
+    def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Bring intervals, probabilities and thresholds up to date after `partial_fit` or `merge`.
+
+        See `ELMIntervalRegressor.refresh`. A promise becomes an estimate again.
+        """
+        fitted, left_out = refreshed(self, X, y, sample_weight)
+        found = left_out()
+        self.fitted_ = with_decisions(self, with_probability(fitted, found), found)
+        return self
+
+    @property
+    def confidence_(self) -> Confidence:
+        """The rule in use."""
+        deciding = self._part("confidence_", self._of("confidence_").deciding)
+        return deciding.confidence  # type: ignore[no-any-return]
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether anything says which rows to answer."""
+        deciding = self.fitted_.deciding if self.__sklearn_is_fitted__() else None
+        return deciding is not None and deciding.thresholds is not None
+
+    @property
+    def thresholds_(self) -> dict[Any, Threshold | None]:
+        """The threshold of every class; None for a class that is always answered."""
+        chosen = self._chosen_or_missing()
+        return dict(zip(self.classes_.tolist(), chosen.by_class, strict=True))
+
+    @property
+    def statement_(self) -> str:
+        """What can be relied on, in words."""
+        return self._chosen_or_missing().statement(self.classes_)
+
+    def _chosen_or_missing(self) -> Thresholds:
+        """Return the thresholds for an attribute, which may be missing but not fail otherwise."""
+        try:
+            return self._chosen()
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+
+    def _chosen(self) -> Thresholds:
+        check_is_fitted(self)
+        self.fitted_.check_fresh()
+        deciding = self.fitted_.deciding
+        if deciding is None or deciding.thresholds is None:
+            raise ValueError(
+                "Nothing says which rows to answer: ask for a coverage, max_error, max_fpr or "
+                "min_precision, as in choose(coverage=0.5)."
+            )
+        return deciding.thresholds
+
+    def choose(
+        self,
+        *,
+        coverage: float | None = None,
+        max_error: float | None = None,
+        max_fpr: float | None = None,
+        min_precision: float | None = None,
+        per_class: bool | None = None,
+        pos_label: Any = None,
+    ) -> Self:
+        """Ask for something else, as in ``choose(max_error=0.01)``, without a new fit.
+
+        Thresholds come from the rows of `calibrate`, or else from training rows left out. A
+        promise holds for one wish; do not try several and keep the best. `per_class` and
+        `pos_label` stay as they are where they are not given.
+        """
+        check_is_fitted(self)
+        self.fitted_.check_fresh()
+        numbers = (coverage, max_error, max_fpr, min_precision)
+        asked: dict[str, Any] = dict(zip(WISHES, numbers, strict=True))
+        if all(number is None for number in numbers):
+            raise ValueError(f"choose needs one of {', '.join(WISHES)}, as in coverage=0.5.")
+        others = {"per_class": per_class, "pos_label": pos_label}
+        asked |= {name: value for name, value in others.items() if value is not None}
+        deciding = self.fitted_.deciding
+        assert deciding is not None
+        request = request_of(self, self.fitted_.classes, **asked)
+        self.fitted_ = decided(self.fitted_, request, deciding.held_out)
+        for name, value in asked.items():
+            setattr(self, name, value)
+        return self
+
+    def calibrate(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        confidence_level: float = 0.95,
+    ) -> Self:
+        """Turn the threshold into a promise, by held-out rows that training did not see.
+
+        With probability `confidence_level` over the draw of these rows, the risk that was asked
+        for is kept on new rows of the same kind. Rows of a group (a photo, a patient) are not
+        independent: with `groups` the groups are counted, and the promise is for the average
+        group of those with an answered row. Too few rows for the promise are refused with the
+        number that is needed, and the model stays as it was. A coverage is no risk, and stays an
+        estimate.
+
+        Of all promises made with 90 % confidence up to a tenth may be broken, and more of those
+        that were tried for again and again, with other limits, models or rows, until one was made.
+
+        X and y are arrays, or X is a scan; `groups` has one label for each row. A row of weight s
+        counts as s rows in every share, but as one row of evidence at the most: a common factor of
+        `sample_weight` changes nothing. Some ten bytes are kept for each row, for `choose`.
+        """
+        levels = check_levels(confidence_level)
+        if not levels.single:
+            raise ValueError("calibrate takes a single confidence_level.")
+        rows = known_rows(self, X, y, sample_weight, groups).small(len(self.classes_))
+        request = request_of(self, self.fitted_.classes)
+        self.fitted_ = decided(self.fitted_, request, (rows, levels.values[0]))
+        return self
+
+    def confidence(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
+        """Return how certain every row is by the rule `rank_by`, larger for more certain rows.
+
+        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
+        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.class_confidence(), out, client)
+
+    def accept(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
+        """Return which rows are answered, (n,) of bool.
+
+        A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
+        `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
+        """
+        return ask(self, X, _questions.certain_rows(self._chosen()), out, client)
+
+    def triage(
+        self,
+        X: Any,
+        *,
+        as_frame: bool = False,
+        out: str | Path | None = None,
+        client: Any = None,
+    ) -> Any:
+        """Return labels, which of them are accepted, how certain they are, and the reasons.
+
+        It is a `Triage` of NumPy arrays, or with `as_frame` a table of the library of X. A file
+        name `out` streams the table to a .parquet, .csv or .arrow file, or numbers to a .npy or
+        .h5 file, with the reason as its place: 0 accepted, 1 between classes, 2 noisy here,
+        3 unlike training rows.
+
+        A Dask array gives a `Triage` of Dask arrays, a Dask data frame a table. With a `client`,
+        its workers read the files of a scan and write the table, reasons in words, to a folder
+        `out` of Parquet files.
+        """
+        question = _questions.triage_by_confidence(self._chosen())
+        return ask(self, X, question, out, client, as_frame=as_frame)
+
+    def evaluate(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Any = None
+    ) -> SelectiveEvaluation:
+        """Return shares answered and wrong on rows that training did not see.
+
+        Rows are arrays, Dask collections or a scan, of any number: memory does not grow with them.
+        With a `client`, its workers read the files of a scan.
+        """
+        return decided_rows(self, X, y, sample_weight, self._chosen(), client)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags

@@ -58,7 +58,7 @@ def model_facts(model: Any) -> dict[str, Any]:
 
 def layers(model: Any) -> list[dict[str, Any]]:
     """Return the kinds of neurons of every hidden layer, and how many of each."""
-    stack = getattr(model, "_stack", None)
+    stack = model.fitted_.stack
     hidden = [model.hidden_] if stack is None else [m.features.hidden for m in stack.members]
     return [{"neurons": layer.n_neurons, "kinds": _kinds(layer.blocks)} for layer in hidden]
 
@@ -74,5 +74,5 @@ def _training_rows(model: Any) -> int | None:
     state = encoder_state(model)
     if state is not None:
         return round(state.n_rows)
-    grown = getattr(model, "_grown", None)
+    grown = model.fitted_.grown
     return None if grown is None or grown.sums is None else round(grown.sums.n)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
-from elmband.estimators._class_targets import encoder_of, named
+from elmband.estimators._class_targets import encoder_of, known_labels, named
+from elmband.estimators._open_rows import count_targets, new_rows
 from elmband.estimators._scans import check_targets
-from elmband.estimators._tables import input_names
 from elmband.estimators._validate import held_out_rows
 from elmband.ground.arrays import Array, to_numpy
 from elmband.report.axes import axes_of
@@ -20,8 +20,11 @@ from elmband.sources.device import check_finite, moved
 from elmband.sources.encode import EncoderState
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk
-from elmband.sums.row_prints import SeenRows
+from elmband.sums.row_prints import RowPrints, SeenRows
 from elmband.uncertainty.transform import TargetError
+
+if TYPE_CHECKING:
+    from elmband.models.target_units import TargetUnits
 
 
 def check_model(model: Any) -> None:
@@ -32,12 +35,7 @@ def check_model(model: Any) -> None:
             f"ELMClassifier or ELMSelectiveClassifier; got {type(model).__name__}."
         )
     check_is_fitted(model)
-    several = (
-        model._classes.multilabel  # noqa: SLF001
-        if isinstance(model, ELMClassifier)
-        else int(model._targets.mean.shape[0]) > 1  # noqa: SLF001
-    )
-    if several:
+    if count_targets(model.fitted_) > 1:
         raise ValueError(
             "A report is on one target, but the model predicts several: train a model for each."
         )
@@ -52,7 +50,7 @@ def labelled_rows(model: Any, data: Any, by: Sequence[Any]) -> LabelledRows:
             f"data is of type {type(data).__name__}; give scan(..., target=) or a pair (X, y)."
         )
     names, target = _column_names(data[0]), getattr(data[1], "name", None)
-    X = model._new_rows(data[0], "write_report")  # noqa: SLF001
+    X = new_rows(model, data[0], "write_report")
     y = _targets(model, X, data[1])
     known = _names(model, names, int(X.shape[1]))
     axes = axes_of(known, encoder_state(model))
@@ -61,7 +59,7 @@ def labelled_rows(model: Any, data: Any, by: Sequence[Any]) -> LabelledRows:
 
 
 def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
-    data = model._new_rows(data, "write_report")  # noqa: SLF001
+    data = new_rows(model, data, "write_report")
     check_targets(model, data, 1)
     if data.has_weights:
         raise ValueError(
@@ -85,7 +83,7 @@ def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
 
 def placed(model: Any, X: Array) -> Array:
     """Return a block of rows where the model works on them."""
-    device = model._device  # noqa: SLF001
+    device = model.fitted_.training.device
     if device is None or not isinstance(X, np.ndarray):
         return X
     there = moved(X, device)
@@ -95,38 +93,38 @@ def placed(model: Any, X: Array) -> Array:
 
 def _places(model: Any, state: EncoderState | None, y: Labels) -> Labels:
     """Return the places of classes for targets of a scan."""
-    return np.asarray(model._classes.positions(named(y, state)))  # noqa: SLF001
+    return np.asarray(model.fitted_.classes.positions(named(y, state)))
 
 
 def encoder_state(model: Any) -> EncoderState | None:
     """Return what made numbers of the tables that the model was trained on."""
-    return getattr(model, "_encoder_state", None)
+    state: EncoderState | None = model.fitted_.inputs.encoder
+    return state
 
 
 def _targets(model: Any, X: Any, y: Any) -> Labels:
     """Return targets as numbers: those of a regressor, or the places of classes."""
-    if not isinstance(model, ELMClassifier):
+    classes = model.fitted_.classes
+    if classes is None:
         return to_numpy(held_out_rows(X, y, None, 1)[0])[:, 0]
-    if y is None:
-        raise ValueError("y is needed: the labels of the rows.")
-    labels = model._known(y)  # noqa: SLF001
+    labels = known_labels(y, classes)
     if len(labels) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}; they must be as many.")
-    return np.asarray(model._classes.positions(labels))  # noqa: SLF001
+    return np.asarray(classes.positions(labels))
 
 
 def seen_in_training(model: Any, block: Block) -> SeenRows | None:
     """Count the rows of a block that training saw; None where the model does not know its rows."""
     Y: Any
-    if isinstance(model, ELMClassifier):
-        classes = model._classes  # noqa: SLF001
+    classes = model.fitted_.classes
+    if classes is not None:
         Y = classes.codes(classes.labels[block.y]).reshape(block.n, -1)
     else:
         Y = _transformed(model, block.y[:, None])
         if Y is None:
             return None
-    found: SeenRows | None = model._seen_in_training(Chunk(block.X, Y, None))  # noqa: SLF001
-    return found
+    prints: RowPrints | None = model.fitted_.notes.row_prints
+    return None if prints is None else prints.seen(Chunk(block.X, Y, None))
 
 
 def _transformed(model: Any, Y: Array) -> Array | None:
@@ -134,10 +132,10 @@ def _transformed(model: Any, Y: Array) -> Array | None:
 
     A transform that the model chose itself takes all: others than those of training at its end.
     """
-    may_miss = getattr(model, "_in_domain", None)
+    units: TargetUnits = model.fitted_.targets
     try:
         with np.errstate(all="ignore"):
-            return model.target_transform_.forward(Y if may_miss is None else may_miss(Y))
+            return units.transform.forward(units.in_domain(Y, model.target_transform))
     except TargetError:
         return None
 
@@ -152,7 +150,7 @@ def _column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def _names(model: Any, names: tuple[str, ...] | None, count: int) -> tuple[str, ...]:
-    return input_names(model) or names or tuple(f"column {j}" for j in range(count))
+    return model.fitted_.inputs.names or names or tuple(f"column {j}" for j in range(count))
 
 
 def _called(target: Any) -> str:

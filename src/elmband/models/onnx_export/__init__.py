@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from elmband.ground.files import appearing_whole, check_writable, naming
+from elmband.models.fitted import Fitted
 from elmband.models.onnx_export._answers import answers, column_inputs
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.onnx_export._fitted import exportable, thresholds_of
 from elmband.models.onnx_export._graph import Graph
 from elmband.models.onnx_export._inputs import facts_of
 from elmband.models.onnx_export._proto import About, checked_opset, model_proto
@@ -109,9 +110,9 @@ def to_onnx(
     graph = Graph(checked_opset(opset))
     if path is not None:
         check_writable(Path(path))
-    fitted = Fitted.of(model, encoder=encoder)
+    fitted = exportable(model, encoder=encoder)
     answers(graph, fitted)
-    proto = model_proto(graph, _about(fitted))
+    proto = model_proto(graph, _about(fitted, type(model).__name__))
     if path is None:
         return proto
     with appearing_whole(Path(path)) as temporary, naming(Path(path)):
@@ -119,19 +120,20 @@ def to_onnx(
     return Path(path)
 
 
-def _about(fitted: Fitted) -> About:
+def _about(fitted: Fitted, kind: str) -> About:
     """Return what a file says of the model it holds."""
-    notes = {"model": fitted.kind}
-    if fitted.feature_names is not None:
-        notes["features"] = json.dumps(fitted.feature_names)
-    if fitted.encoder is not None:
-        inputs = column_inputs(fitted.encoder)
+    notes = {"model": kind}
+    if fitted.inputs.names is not None:
+        notes["features"] = json.dumps(fitted.inputs.names)
+    if fitted.inputs.encoder is not None:
+        inputs = column_inputs(fitted.inputs.encoder)
         notes["columns"] = json.dumps(inputs)
-        notes["inputs"] = json.dumps(facts_of(fitted.encoder, inputs))
+        notes["inputs"] = json.dumps(facts_of(fitted.inputs.encoder, inputs))
     if fitted.classes is not None:
         notes["classes"] = json.dumps(fitted.classes.labels.tolist(), default=str)
     elif fitted.calibration is not None:
         notes["calibration"] = fitted.calibration.kind
-    if fitted.statement is not None:
-        notes["statement"] = fitted.statement
-    return About(f"A fitted {fitted.kind} of elmband.", notes)
+    thresholds = thresholds_of(fitted)
+    if thresholds is not None and fitted.classes is not None:
+        notes["statement"] = thresholds.statement(fitted.classes.labels)
+    return About(f"A fitted {kind} of elmband.", notes)

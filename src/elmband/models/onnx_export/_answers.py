@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
+from elmband.models.fitted import Fitted
 from elmband.models.onnx_export._classes import labels, probabilities
 from elmband.models.onnx_export._confidence import accepted, answer_of, confidence_of
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.onnx_export._fitted import dtype_of, least_confidence, thresholds_of
 from elmband.models.onnx_export._graph import DOUBLE, Graph, Port, Tensor
 from elmband.models.onnx_export._intervals import intervals
 from elmband.models.onnx_export._mean import mean_of
@@ -24,13 +25,15 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, graph: Graph, fitted: Fitted) -> "Rows":
         """Add the input to a graph, or those of all columns where there is an encoder."""
-        if fitted.encoder is not None:
-            X = encoded(graph, fitted.encoder, column_inputs(fitted.encoder)).to(fitted.dtype)
+        if fitted.inputs.encoder is not None:
+            X = encoded(graph, fitted.inputs.encoder, column_inputs(fitted.inputs.encoder)).to(
+                dtype_of(fitted)
+            )
             return cls(X, (X - X).reduced("ReduceSum"))
-        names = "" if fitted.feature_names is None else f": {', '.join(fitted.feature_names)}"
-        shape = ("n", fitted.n_features)
+        names = "" if fitted.inputs.names is None else f": {', '.join(fitted.inputs.names)}"
+        shape = ("n", fitted.inputs.width)
         X = graph.input(
-            Port("X", fitted.dtype, shape, f"Rows with the features of training{names}.")
+            Port("X", dtype_of(fitted), shape, f"Rows with the features of training{names}.")
         )
         return cls(X, (X - X).reduced("ReduceSum"))
 
@@ -58,10 +61,10 @@ def answers(graph: Graph, fitted: Fitted) -> None:
 def _output(graph: Graph, rows: Rows, fitted: Fitted, name: str, values: Tensor) -> None:
     """Hand values (n, m) out, (n,) where y has no axis of outputs."""
     known = rows.known(values)
-    if fitted.single_output:
+    if fitted.targets.single_output:
         graph.output(name, known.flat(), ("n",), _TEXTS[name])
     else:
-        graph.output(name, known, ("n", fitted.n_outputs), _TEXTS[name])
+        graph.output(name, known, ("n", fitted.targets.count), _TEXTS[name])
 
 
 def _interval_model(graph: Graph, rows: Rows, fitted: Fitted) -> None:
@@ -77,18 +80,19 @@ def _classifier(graph: Graph, rows: Rows, fitted: Fitted) -> None:
     assert probability is not None
     mean = mean_of(rows.X, fitted)
     decision = in_units(mean, fitted)
-    shape: tuple[int | str, ...] = ("n", fitted.n_outputs) if classes.multilabel else ("n",)
+    shape: tuple[int | str, ...] = ("n", fitted.targets.count) if classes.multilabel else ("n",)
     graph.output("label", labels(decision, classes), shape, _TEXTS["label"])
     _output(graph, rows, fitted, "decision", decision)
     shares = rows.known(probabilities(decision, classes, probability))
     graph.output("probability", shares, ("n", len(classes.labels)), _TEXTS["probability"])
-    if fitted.confidence is None:
+    if fitted.deciding is None:
         return
     answer = answer_of(rows.X, mean, fitted)
-    confidence = rows.known(confidence_of(answer, fitted.confidence))
+    confidence = rows.known(confidence_of(answer, fitted.deciding.confidence))
     graph.output("confidence", confidence.flat(), ("n",), _TEXTS["confidence"])
-    if fitted.least is not None:
-        certain = accepted(confidence, answer.place, fitted.least)
+    thresholds = thresholds_of(fitted)
+    if thresholds is not None:
+        certain = accepted(confidence, answer.place, least_confidence(thresholds))
         graph.output("accepted", certain.flat(), ("n",), _TEXTS["accepted"])
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elmband.ground.arrays import to_numpy
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.fitted import Fitted
 from elmband.models.onnx_export._functions import logistic, positive
 from elmband.models.onnx_export._graph import BOOL, DOUBLE, WHOLE, Tensor, joined, where
 from elmband.models.onnx_export._noise import Variances, noise_and_model
@@ -33,11 +33,11 @@ class Answer(NamedTuple):
 
 def answer_of(X: Tensor, mean: Tensor, fitted: Fitted) -> Answer:
     """Return what is said of rows whose standardised mean is known."""
-    assert fitted.confidence is not None
-    targets = fitted.targets
+    assert fitted.deciding is not None
+    targets = fitted.targets.scaling
     scale, centre = (to_numpy(a).astype(DOUBLE) for a in (targets.scale, targets.mean))
     decision = mean.to(DOUBLE) * scale + centre
-    if fitted.confidence.rule == "margin":
+    if fitted.deciding.confidence.rule == "margin":
         # The rule does not look at variances.
         variances = Variances(*[decision * 0.0] * 2)
     else:

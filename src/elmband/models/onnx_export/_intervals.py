@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband.ground.arrays import to_numpy
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.fitted import Fitted
+from elmband.models.onnx_export._fitted import dtype_of
 from elmband.models.onnx_export._graph import DOUBLE, Tensor, where
 from elmband.models.onnx_export._mean import mean_of
 from elmband.models.onnx_export._multipliers import Multipliers, multipliers
@@ -38,7 +39,7 @@ def intervals(X: Tensor, level: Tensor, fitted: Fitted) -> Intervals:
     totals = Totals(*(_known(t, math.inf) for t in variance_totals(X, given, fitted)))
     given = _known(given, 0.0)
     mean = supported(given, fitted)
-    if fitted.support is not None:
+    if fitted.targets.support is not None:
         beyond = given.to(DOUBLE) - mean
         totals = Totals(*(total + beyond * beyond for total in totals))
     z = multipliers(level, fitted.calibration, symmetric=fitted.symmetric)
@@ -52,10 +53,10 @@ def _known(values: Tensor, otherwise: float) -> Tensor:
 
 def _mean(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:
     """Return the mean of y; of transformed targets it is taken over their scores."""
-    if isinstance(fitted.transform, Identity) or fitted.support is None:
+    if isinstance(fitted.targets.transform, Identity) or fitted.targets.support is None:
         return in_units(mean, fitted)
     assert fitted.calibration is not None
-    scores = np.array([fitted.calibration.points(j) for j in range(fitted.n_outputs)])
+    scores = np.array([fitted.calibration.points(j) for j in range(fitted.targets.count)])
     tails = (totals.both, totals.both) if fitted.symmetric else (totals.below, totals.above)
     below, above = (tail.apply("Sqrt") for tail in tails)
     return averaged(mean, (_step(t, below, above) for t in scores.T), fitted)
@@ -92,11 +93,11 @@ def _distance(z: Tensor, own: Tensor, other: Tensor) -> Tensor:
 def _std(mean: Tensor, totals: Totals, fitted: Fitted) -> Tensor:
     """Return the standard deviation; with a transform, half the width of an interval of one."""
     assert fitted.calibration is not None
-    outputs = range(fitted.n_outputs)
-    if isinstance(fitted.transform, Identity):
+    outputs = range(fitted.targets.count)
+    if isinstance(fitted.targets.transform, Identity):
         factors = [fitted.calibration.std(j) for j in outputs]
-        scale = to_numpy(fitted.targets.scale).astype(DOUBLE)
-        return (totals.both.apply("Sqrt") * factors * scale).to(fitted.dtype)
+        scale = to_numpy(fitted.targets.scaling.scale).astype(DOUBLE)
+        return (totals.both.apply("Sqrt") * factors * scale).to(dtype_of(fitted))
     with warnings.catch_warnings():
         # Too few rows for a guarantee are told of where intervals are asked for.
         warnings.simplefilter("ignore")

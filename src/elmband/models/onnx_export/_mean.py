@@ -4,7 +4,7 @@ import numpy as np
 
 from elmband.ground.arrays import to_numpy
 from elmband.layers.member import Member
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.fitted import Fitted
 from elmband.models.onnx_export._graph import DOUBLE, Tensor, joined
 from elmband.models.onnx_export._hidden import hidden_outputs
 from elmband.models.onnx_export._local import local_mean, local_variance
@@ -16,11 +16,10 @@ def mean_of(X: Tensor, fitted: Fitted) -> Tensor:
     """Return the mean, (n, m)."""
     if fitted.stack is not None:
         return _stack_mean(X, fitted.stack)
-    assert fitted.features is not None
-    assert fitted.coef is not None
-    coef = to_numpy(fitted.coef)
+    assert fitted.layer is not None
+    coef = to_numpy(fitted.layer.coef)
     columns = coef[:, None] if coef.ndim == 1 else coef
-    return hidden_outputs(X, fitted.features).apply("Gemm", columns)
+    return hidden_outputs(X, fitted.layer.features).apply("Gemm", columns)
 
 
 def _centred(X: Tensor, member: Member) -> Tensor:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from elmband.ground.arrays import to_numpy
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.fitted import Fitted
 from elmband.models.onnx_export._functions import expm1, positive
 from elmband.models.onnx_export._graph import DOUBLE, Tensor, joined
 from elmband.models.onnx_export._hidden import hidden_outputs
@@ -32,8 +32,8 @@ class Totals(NamedTuple):
 
 def noise_and_model(X: Tensor, mean: Tensor, fitted: Fitted) -> Variances:
     """Return the variances of rows whose standardised mean is known."""
-    if fitted.noise is not None:
-        return Variances(*(v.to(DOUBLE) for v in _squared(X, fitted, fitted.noise)))
+    if fitted.squared is not None:
+        return Variances(*(v.to(DOUBLE) for v in _squared(X, fitted, fitted.squared)))
     models = _log_models(fitted, "both")
     noise, excess = zip(*_log_variances(X, mean, models), strict=True)
     return Variances(joined(list(noise)), _of_mean(X, fitted) + joined(list(excess)))
@@ -41,8 +41,8 @@ def noise_and_model(X: Tensor, mean: Tensor, fitted: Fitted) -> Variances:
 
 def variance_totals(X: Tensor, mean: Tensor, fitted: Fitted) -> Totals:
     """Return the whole variance of rows."""
-    if fitted.noise is not None:
-        total = _squared_total(X, fitted, fitted.noise).to(DOUBLE)
+    if fitted.squared is not None:
+        total = _squared_total(X, fitted, fitted.squared).to(DOUBLE)
         return Totals(total, total, total)
     of_mean = _of_mean(X, fitted)
 
@@ -69,8 +69,8 @@ def _of_mean(X: Tensor, fitted: Fitted) -> Tensor:
 
 def _squared(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Variances:
     """Return the published variances; negative noise is replaced by zero."""
-    assert fitted.features is not None
-    H = hidden_outputs(X, fitted.features)
+    assert fitted.layer is not None
+    H = hidden_outputs(X, fitted.layer.features)
     of_mean, of_noise = to_numpy(model.mean_covariance), to_numpy(model.noise_covariance)
     if model.features is None:
         noise = positive(H @ model.layer.coef)
@@ -86,8 +86,8 @@ def _squared_total(X: Tensor, fitted: Fitted, model: SquaredNoise) -> Tensor:
     if model.low_rank is None:
         noise, uncertain = _squared(X, fitted, model)
         return noise + uncertain
-    assert fitted.features is not None
-    H = hidden_outputs(X, fitted.features)
+    assert fitted.layer is not None
+    H = hidden_outputs(X, fitted.layer.features)
     return positive(H @ model.layer.coef) + low_rank_form(H, model.low_rank)
 
 

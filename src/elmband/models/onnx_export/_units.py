@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.arrays import to_numpy
-from elmband.models.onnx_export._fitted import Fitted
+from elmband.models.fitted import Fitted
+from elmband.models.onnx_export._fitted import dtype_of
 from elmband.models.onnx_export._functions import expm1, log1p, positive
 from elmband.models.onnx_export._graph import DOUBLE, Tensor, joined, where
 from elmband.uncertainty.target_values import edges, outward
@@ -28,23 +29,26 @@ _LIMIT = math.log(np.finfo(np.float64).max) * (1 - 1e-6)
 def in_units(T: Tensor, fitted: Fitted) -> Tensor:
     """Return standardised means or bounds (n, m) in the units of y, within its range."""
     scale, centre = (
-        to_numpy(a).astype(DOUBLE) for a in (fitted.targets.scale, fitted.targets.mean)
+        to_numpy(a).astype(DOUBLE)
+        for a in (fitted.targets.scaling.scale, fitted.targets.scaling.mean)
     )
     T = T.to(DOUBLE)
-    if fitted.support is not None and not isinstance(fitted.transform, Identity):
+    if fitted.targets.support is not None and not isinstance(fitted.targets.transform, Identity):
         infinite = T.apply("IsInf", dtype=np.dtype(np.bool_))
-        T = where(infinite, T, _between_ends(T, *fitted.support.bound_limits))
-    Y = _inverse(fitted.transform, T * scale + centre)
-    return (Y if fitted.range is None else _between_ends(Y, *zip(*fitted.range, strict=True))).to(
-        fitted.dtype
-    )
+        T = where(infinite, T, _between_ends(T, *fitted.targets.support.bound_limits))
+    Y = _inverse(fitted.targets.transform, T * scale + centre)
+    return (
+        Y
+        if fitted.targets.range is None
+        else _between_ends(Y, *zip(*fitted.targets.range, strict=True))
+    ).to(dtype_of(fitted))
 
 
 def among_values(bounds: Tensor, fitted: Fitted, side: int) -> Tensor:
     """Return bounds (n, m) of a side, those of targets that take few values among these."""
-    if fitted.values is None:
+    if fitted.targets.values is None:
         return bounds
-    columns = zip(bounds.split(fitted.n_outputs), fitted.values, strict=True)
+    columns = zip(bounds.split(fitted.targets.count), fitted.targets.values, strict=True)
     return joined([_nearest(bound, values, side) if values else bound for bound, values in columns])
 
 
@@ -61,7 +65,11 @@ def _nearest(bound: Tensor, values: tuple[float, ...], side: int) -> Tensor:
 def supported(mean: Tensor, fitted: Fitted) -> Tensor:
     """Return standardised means that do not go far beyond the training targets."""
     mean = mean.to(DOUBLE)
-    return mean if fitted.support is None else _between_ends(mean, *fitted.support.mean_limits)
+    return (
+        mean
+        if fitted.targets.support is None
+        else _between_ends(mean, *fitted.targets.support.mean_limits)
+    )
 
 
 def averaged(mean: Tensor, steps: Iterable[Any], fitted: Fitted) -> Tensor:
@@ -70,14 +78,16 @@ def averaged(mean: Tensor, steps: Iterable[Any], fitted: Fitted) -> Tensor:
     total = values[0]
     for value in values[1:]:
         total = total + value
-    return (total / float(len(values))).to(fitted.dtype)
+    return (total / float(len(values))).to(dtype_of(fitted))
 
 
 def point_mean(mean: Tensor, fitted: Fitted) -> Tensor:
     """Return the mean of y of a model without intervals."""
-    if fitted.smearing is None:
+    if fitted.targets.smearing is None:
         return in_units(supported(mean, fitted), fitted)
-    return averaged(mean.to(DOUBLE), map(np.array, zip(*fitted.smearing, strict=True)), fitted)
+    return averaged(
+        mean.to(DOUBLE), map(np.array, zip(*fitted.targets.smearing, strict=True)), fitted
+    )
 
 
 def _between_ends(T: Tensor, low: Any, high: Any) -> Tensor:

@@ -1,13 +1,18 @@
 """What a classifier says of rows."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from elmband.estimators import ELMSelectiveClassifier
 from elmband.ground.arrays import Array, double, to_numpy
+from elmband.models.classes import answer, labels, shares
+from elmband.models.request import positive_place as positive_of
 from elmband.report.inputs import placed
 from elmband.report.tallies import Floats, Ints
+
+if TYPE_CHECKING:
+    from elmband.models.fitted import Fitted
 
 
 class Said(NamedTuple):
@@ -31,28 +36,30 @@ class Said(NamedTuple):
 def said(model: Any, X: Array) -> Said:
     """Ask the model about a block of rows."""
     X = placed(model, X)
-    probability = np.asarray(to_numpy(double(model._shares(X))))  # noqa: SLF001
+    fitted: Fitted = model.fitted_
+    probability = np.asarray(to_numpy(double(shares(fitted, X))))
     if not isinstance(model, ELMSelectiveClassifier):
-        labels = np.asarray(to_numpy(model._labels(X)))  # noqa: SLF001
-        called = np.asarray(model._classes.positions(labels))  # noqa: SLF001
+        assert fitted.classes is not None
+        called = fitted.classes.positions(np.asarray(to_numpy(labels(fitted, X))))
         score = probability[np.arange(len(called)), called]
         return Said(called, score, probability, np.ones(len(called), dtype=np.bool_))
-    answer = model._answer(X)  # noqa: SLF001
-    score = model.confidence_(answer)
+    said_of = answer(fitted, X)
+    score = model.confidence_(said_of)
     answered = np.ones(len(score), dtype=np.bool_)
     if abstains(model):
-        answered = model._chosen().accepted(score, answer.place)  # noqa: SLF001
-    return Said(answer.place, score, probability, answered)
+        assert fitted.deciding is not None
+        assert fitted.deciding.thresholds is not None
+        answered = fitted.deciding.thresholds.accepted(score, said_of.place)
+    return Said(said_of.place, score, probability, answered)
 
 
 def abstains(model: Any) -> bool:
     """Tell whether the model has been asked which rows to answer."""
-    return getattr(model, "_thresholds", None) is not None
+    return getattr(model, "has_thresholds", False)
 
 
 def positive_place(model: Any) -> int | None:
     """Return the place of the positive class: the second of two, or the one that was named."""
     if isinstance(model, ELMSelectiveClassifier):
-        place: int | None = model._positive()  # noqa: SLF001
-        return place
+        return positive_of(model.pos_label, model.classes_)
     return 1 if len(model.classes_) == 2 else None

@@ -2,13 +2,17 @@
 
 import math
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from elmband.ground.arrays import Array, double, to_numpy
+from elmband.models.intervals import bounds, deviation, mean_in_units
 from elmband.report.inputs import placed
 from elmband.report.tallies import Floats
+
+if TYPE_CHECKING:
+    from elmband.models.fitted import Fitted
 
 # Where coverage is looked at, besides the level asked for.
 _LEVELS = (*(k / 20 for k in range(1, 20)), 0.99)
@@ -32,15 +36,16 @@ class Said(NamedTuple):
 def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
     """Ask the model once for all of it."""
     X = placed(model, X)
-    parts = model._parts(X)  # noqa: SLF001 (public methods would compute these three times)
-    bounds = [model._bounds(parts, level, X) for level in levels]  # noqa: SLF001
-    lower, upper = (np.stack([_column(pair[side]) for pair in bounds], axis=1) for side in (0, 1))
+    fitted: Fitted = model.fitted_
+    parts = fitted.parts(X)
+    pairs = [bounds(fitted, parts, level, X) for level in levels]
+    lower, upper = (np.stack([_column(pair[side]) for pair in pairs], axis=1) for side in (0, 1))
     total, noise = _column(parts.total), _column(parts.noise)
     known = total > 0
     share = np.divide(noise, total, out=np.zeros_like(noise), where=known)
     return Said(
-        _column(model._mean_in_units(parts, X)),  # noqa: SLF001
-        _column(model._std(parts, X)),  # noqa: SLF001
+        _column(mean_in_units(fitted, parts, X)),
+        _column(deviation(fitted, parts, X)),
         lower,
         upper,
         share,
@@ -63,7 +68,7 @@ def _is_finite(model: Any, level: float) -> bool:
     calibration = model.calibration_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        if model._alike:  # noqa: SLF001
+        if model.symmetric_:
             return math.isfinite(calibration.symmetric(level, 0))
         return all(map(math.isfinite, calibration.tails(level, 0)))
 

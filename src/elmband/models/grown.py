@@ -11,7 +11,6 @@ from zlib import crc32
 import numpy as np
 
 from elmband.engines import engine
-from elmband.engines.checkpoint import described
 from elmband.ground.arrays import double, namespace, to_numpy
 from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.output_layer import AlphaRule, RidgeProblem, in_mean_weights
@@ -227,28 +226,6 @@ def same_rows(given: Rows, grown: Grown) -> Rows:
             "give refresh all rows that partial_fit was given, and no others."
         )
     return grown.scaled(given, weight)
-
-
-def check_mergeable(one: Any, other: Any) -> None:
-    """Refuse models that cannot be added up."""
-    for model in (one, other):
-        if getattr(model, "_grown", None) is None or model._grown.sums is None:  # noqa: SLF001
-            raise ValueError(
-                "merge takes models with a single layer that were trained by partial_fit or fit."
-            )
-    if described(one.alpha) != described(other.alpha):
-        raise ValueError(
-            f"These models have different strengths, alpha={one.alpha!r} and {other.alpha!r}; "
-            "train both with the same."
-        )
-    mine, theirs = (getattr(model, "classes_", np.empty(0)) for model in (one, other))
-    if not np.array_equal(mine, theirs):
-        raise ValueError("These models have different classes; train both from one untrained().")
-    if type(one) is not type(other) or not one._grown.same_layer(other._grown):  # noqa: SLF001
-        raise ValueError(
-            "These models have different hidden layers or scalings, so that their sums do not add "
-            "up; train both from one model.untrained()."
-        )
 
 
 def _kept(chunk: Chunk, seed: int) -> KeptRows:

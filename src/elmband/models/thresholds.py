@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from elmband.estimators._request import Request
+from elmband.models.request import Request
 from elmband.uncertainty.promise import Grid, Risk, Threshold, coverage_threshold, estimate, promise
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

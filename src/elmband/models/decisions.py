@@ -1,10 +1,12 @@
 """What becomes of a row: its label, whether that is answered, how certain it is, and why."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from elmband.uncertainty.confidence import Answer
+from elmband.models.thresholds import Known, Thresholds
+from elmband.uncertainty.confidence import Answer, Confidence
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -68,3 +70,18 @@ class Usual(NamedTuple):
         reason = np.where(answer.margin < _SHARP * left, 1, 2)
         reason = np.where(answer.model > self.deviation, 3, reason)
         return np.where(accepted, 0, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Deciding:
+    """How certain rows are, and which of them are answered.
+
+    `left_out` are training rows; rows held out come with the confidence level of what they promise.
+    Thresholds are None where nothing was asked for.
+    """
+
+    confidence: Confidence
+    left_out: Known
+    usual: Usual
+    held_out: tuple[Known, float] | None = None
+    thresholds: Thresholds | None = None
