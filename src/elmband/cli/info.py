@@ -6,10 +6,11 @@ from typing import Any
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
 from elmband.cli._local import local_line
-from elmband.cli._options import AsJson, Model, counted, tell
+from elmband.cli._options import AsJson, Model, tell
 from elmband.cli._promise import promise_of, promise_words
 from elmband.cli._target import scale_words, target_facts
 from elmband.ground.printable import on_one_line
+from elmband.ground.wording import counted
 from elmband.uncertainty.targets import told_range
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from elmband.cli._files import STANDARD, writable
-from elmband.cli._options import AsJson, counted, tell
+from elmband.cli._options import AsJson, tell
+from elmband.ground.wording import counted
 from elmband_experiments.pixels import PixelFile, PixelSummary, write_pixels
 
 EXAMPLE = (
