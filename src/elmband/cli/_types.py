@@ -8,6 +8,8 @@ import typer
 
 from elmband.cli._codes import Codes, suspected_codes
 from elmband.cli._groups import tell_group_key
+from elmband.cli._head import head_of
+from elmband.cli._number_dates import suspected_dates
 from elmband.cli._status import note
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.notes import WAY, ColumnNote
@@ -99,9 +101,10 @@ def tell_columns(rows: Any, groups: str | None) -> None:
         return
     key = tell_group_key(rows) if groups is None else None
     said = rows.encoder.types or {}
-    looked_at = (one for one in suspected_codes(rows) if one.name != key and one.name not in said)
-    state = rows.encoder.state_
-    notes = (*state.notes, *map(_suspicion, looked_at))
+    head, state = head_of(rows), rows.encoder.state_
+    codes = (one for one in suspected_codes(head) if one.name != key and one.name not in said)
+    dates = (one for one in suspected_dates(head) if one[0] not in said)
+    notes = (*state.notes, *map(_suspicion, codes), *(_date_note(*one) for one in dates))
     # The summary of the model tells it too.
     rows.encoder.state_ = replace(state, notes=notes)
     for one in notes:
@@ -115,3 +118,8 @@ def _suspicion(codes: Codes) -> ColumnNote:
         "makes each a category"
     )
     return ColumnNote(codes.name, "looks like codes", told, (("types", "text"),))
+
+
+def _date_note(name: str, number: int) -> ColumnNote:
+    told = f"holds whole numbers such as {number} that look like dates: {WAY} makes dates of them"
+    return ColumnNote(name, "looks like dates", told, (("types", "date"),))
