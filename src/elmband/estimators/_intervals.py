@@ -281,8 +281,11 @@ class IntervalModel(IntervalParts):
         multipliers = [self.calibration_.symmetric(LEVEL, j) for j in range(len(values))]
         self._values = gaining_values(values, left_out, self._targets, multipliers, self._range)
         if self._values is not None:
-            ends = zip(self._range, pool.values.ends(), self._values, strict=True)
-            self._range = tuple(narrowed(*pair) if found else pair[0] for *pair, found in ends)
+            parts = zip(self._range, pool.values.ends(), self._values, values, strict=True)
+            self._range = tuple(
+                narrowed(ends, other) if found == known else ends
+                for ends, other, found, known in parts
+            )
 
     def _note_new_levels(self, pool: Pool, stack: MeanStack) -> None:
         """Note what levels of categories that training did not have add to variances."""
