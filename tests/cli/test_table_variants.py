@@ -224,6 +224,11 @@ def test_missing_targets_are_dropped_on_request_only(table, tmp_path):
     assert "3 rows" in said + noted
 
 
+def test_a_table_without_any_target_is_told_of(table, tmp_path):
+    complained = broken(table, tmp_path, "--drop-missing-targets", price=np.nan)
+    assert "There is no row with a weight above zero and a target" in complained
+
+
 def test_a_renamed_column_is_missed_by_name(table, tmp_path):
     table.to_csv(tmp_path / "train.csv", index=False)
     table.rename(columns={"town": "Town"}).to_csv(tmp_path / "test.csv", index=False)
