@@ -229,6 +229,12 @@ def test_a_table_without_any_target_is_told_of(table, tmp_path):
     assert "There is no row with a weight above zero and a target" in complained
 
 
+def test_weights_of_text_are_told_of(table, tmp_path):
+    """Before, the advice was on features."""
+    complained = broken(table, tmp_path, "--weight", "town")
+    assert "column 'town' is of type string, not numbers; name a column of numbers" in complained
+
+
 def test_a_renamed_column_is_missed_by_name(table, tmp_path):
     table.to_csv(tmp_path / "train.csv", index=False)
     table.rename(columns={"town": "Town"}).to_csv(tmp_path / "test.csv", index=False)
