@@ -97,7 +97,7 @@ def _lines(name: str, *scores: Number) -> list[Line]:
     lines = zip(*(np.atleast_1d(score) for score in scores), strict=True)
     several = np.ndim(scores[0]) > 0
     return [
-        (name, *([str(i)] if several else []), *(f"{score:.4g}" for score in line))
+        (name, *([str(i)] if several else []), *("-" if np.isnan(s) else f"{s:.4g}" for s in line))
         for i, line in enumerate(lines)
     ]
 
