@@ -117,7 +117,7 @@ class Outcome(NamedTuple):
 
 def judged(model: Any, X: Array, y: Array, groups: Array | None = None) -> Population:
     """Let a model judge a population; candidates come from its training rows left out."""
-    known = model._left_out  # noqa: SLF001 - candidates, of which users see the chosen one only
+    known = model.fitted_.deciding.left_out
     grid = Grid.of(known.score, known.called != known.true)
     return Population(model.confidence(X), model.predict(X) != y, groups, grid)
 

@@ -102,7 +102,7 @@ def train(split: Split, rule: str) -> Trained:
     answers = model.triage(split.test.X)
     _, photo = np.unique(split.test.groups, return_inverse=True)
     rows = Rows(split.test.y, answers.label, answers.confidence, photo)
-    known = model._left_out  # noqa: SLF001 - candidates, of which users see the chosen one only
+    known = model.fitted_.deciding.left_out
     called = known.score[known.called == 1]
     wrong = known.called != known.true
     grids = {

@@ -17,8 +17,8 @@ from elmband.cli._option_words import in_option_words
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
 from elmband.engines.progress import shown
-from elmband.estimators._validate import level_name
 from elmband.ground.wording import counted
+from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
 from elmband.sources.stream.batches import ROW_LABELS

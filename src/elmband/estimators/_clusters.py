@@ -1,7 +1,6 @@
 """Rows on a cluster: what estimators need to train on them, to judge and to predict them."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +15,12 @@ from elmband.engines.cluster import (
     example_of,
     is_dask,
     is_dask_frame,
-    lazily,
     runner_of,
     scan_partitions,
 )
 from elmband.estimators._scans import few_rows
 from elmband.estimators._tables import check_encoded
 from elmband.estimators._validate import check_chunk_size
-from elmband.ground.arrays import Array
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import DEFAULT_CHUNK_SIZE
@@ -112,18 +109,6 @@ def held_out_on_cluster(
     return collection_rows(found, as_it_is, np.float64, chunk_size)
 
 
-def lazy_result(
-    X: Any, function: Callable[[Array], Array], columns: Sequence[str], out: str | Path | None
-) -> Any:
-    """Return what `function` makes of the blocks of a Dask collection, as another one."""
-    if out is not None:
-        raise ValueError(
-            "out is for results of this machine; workers write those of a Dask collection by its "
-            "own methods, such as predict_interval(X).to_parquet(...)."
-        )
-    return lazily(X, function, columns)
-
-
 __all__ = [
     "Spread",
     "check_collection",
@@ -132,7 +117,6 @@ __all__ = [
     "held_out_on_cluster",
     "is_dask",
     "is_dask_frame",
-    "lazy_result",
     "refuse_on_cluster",
     "scan_on_workers",
     "spread",

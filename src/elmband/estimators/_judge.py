@@ -29,19 +29,14 @@ from elmband.estimators._scans import (
     refuse_beside_scan,
     scan_rows,
 )
-from elmband.estimators._validate import (
-    check_chunk_size,
-    check_levels,
-    held_out_rows,
-    labels_of_rows,
-)
+from elmband.estimators._validate import check_chunk_size, held_out_rows, labels_of_rows
 from elmband.ground.arrays import Array, double, namespace, to_numpy
 from elmband.metrics.decided import Decided, SelectiveEvaluation
 from elmband.metrics.evaluation import Evaluation
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.models.classes import answer
 from elmband.models.fitted import Fitted
-from elmband.models.intervals import deviation, intervals, mean_in_units
+from elmband.models.intervals import check_levels, deviation, intervals, mean_in_units
 from elmband.models.request import positive_place
 from elmband.models.thresholds import Known, Thresholds
 from elmband.sources.stream import Scan

@@ -136,11 +136,11 @@ class ELMModel(BaseEstimator):
         refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
         with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
-            opening = partial(self.opened, rows, y, sample_weight, groups)
+            opening = partial(self._opened, rows, y, sample_weight, groups)
             self.fitted_ = self._learned(opening, grouped=groups is not None)
         return self
 
-    def opened(
+    def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
     ) -> Opened:
         """Check the rows of a fit; `declared` are classes that they may lack."""
@@ -151,16 +151,16 @@ class ELMModel(BaseEstimator):
         """Fit rows once parameters are checked, and return all that was learned."""
         raise NotImplementedError
 
-    def may_grow(self) -> bool:
+    def _may_grow(self) -> bool:
         """Tell that rows can be added to the model, or why they cannot."""
         return check_single_layer(self)
 
-    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+    def _regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
         """Return a model to whose mean `rows` were added, with what follows from it alone."""
         del self, before, rows, mean
         return fitted
 
-    @available_if(lambda self: self.may_grow())  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._may_grow())  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows, arrays or a scan, to those that the model was trained on.
 
@@ -169,7 +169,9 @@ class ELMModel(BaseEstimator):
         cross-validation.
         """
         with followed(self, X, None):
-            self.fitted_ = with_more(self, X, y, sample_weight, None)
+            self.fitted_ = with_more(
+                self, X, y, sample_weight, None, opening=self._opened, regrown=self._regrown
+            )
         return self
 
     def untrained(self) -> Self:

@@ -1,5 +1,6 @@
 """Models that rows are added to, and models trained apart put together."""
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -8,7 +9,7 @@ import numpy as np
 
 from elmband.engines.checkpoint import described
 from elmband.estimators._fit_mean import layer_of, layer_units
-from elmband.estimators._open_rows import more_rows
+from elmband.estimators._open_rows import Opened, more_rows
 from elmband.estimators._placement import layer_specs
 from elmband.estimators._tables import rows_to_fit
 from elmband.estimators._validate import check_alpha
@@ -44,7 +45,16 @@ def check_one_noise_layer(model: Any) -> None:
         )
 
 
-def with_more(model: Any, X: Any, y: Any, weight: Any, declared: Labels | None) -> Fitted:
+def with_more(
+    model: Any,
+    X: Any,
+    y: Any,
+    weight: Any,
+    declared: Labels | None,
+    *,
+    opening: Callable[..., Opened],
+    regrown: Callable[[Fitted, Grown | None, Rows, MeanModel], Fitted],
+) -> Fitted:
     """Add rows to those that a model was trained on, or begin with them.
 
     The first rows may lack some of the classes that were `declared`.
@@ -55,7 +65,7 @@ def with_more(model: Any, X: Any, y: Any, weight: Any, declared: Labels | None) 
     assert specs is not None
     known: Fitted | None = vars(model).get("fitted_")
     if known is None:
-        opened = model.opened(rows_to_fit(X, weight), y, weight, declared=declared)
+        opened = opening(rows_to_fit(X, weight), y, weight, declared=declared)
         rows, training = opened.rows, opened.training
         eps = epsilon(training.dtype, namespace(rows.like))
         before = Grown.begin(rows, specs[0], training.dtype, eps, training.seed)
@@ -76,7 +86,7 @@ def with_more(model: Any, X: Any, y: Any, weight: Any, declared: Labels | None) 
         found = Fitted(inputs, training, units, layer, classes=classes, grown=grown)
     else:
         found = replace(known, targets=units, mean=layer, grown=grown, notes=Notes())
-    return model.regrown(found, before, rows, mean)  # type: ignore[no-any-return]
+    return regrown(found, before, rows, mean)
 
 
 def with_old_noise(
@@ -155,4 +165,4 @@ def _merged(one: Any, other: Any) -> Fitted:
     found = replace(
         fitted[0], targets=units, mean=layer_of(mean, units), grown=grown, notes=Notes()
     )
-    return one.regrown(found, None, rows, mean)  # type: ignore[no-any-return]
+    return one._regrown(found, None, rows, mean)  # type: ignore[no-any-return]  # noqa: SLF001

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import device
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband.engines import engine
@@ -49,12 +50,11 @@ from elmband.estimators._validate import (
     check_groups,
     check_labels,
     check_precision,
-    check_same_library,
     held_out_rows,
     training_rows,
     with_weight,
 )
-from elmband.ground.arrays import product_dtype
+from elmband.ground.arrays import namespace, product_dtype
 from elmband.models.fitted import Fitted, Inputs, Training
 from elmband.models.roles import Roles
 from elmband.models.target_units import TargetUnits
@@ -224,8 +224,19 @@ def new_rows(model: Any, X: Any, method: str) -> Any:
         X = validate_data(model, X, dtype="numeric", reset=False, ensure_all_finite=finite)
     if finite:
         like = np.empty((0, 1)) if isinstance(X, Scan) else X
-        check_same_library(model, like, fitted.targets.scaling.mean, method)
+        _check_same_library(model, like, fitted.targets.scaling.mean, method)
     return X
+
+
+def _check_same_library(model: Any, X: Any, fitted: Any, method: str) -> None:
+    """Refuse rows whose array library is not that of the training rows."""
+    ours, theirs = namespace(fitted), namespace(X)
+    if ours is not theirs or device(fitted) != device(X):
+        raise ValueError(
+            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace "
+            f"and the same device as those passed to fit(): {ours.__name__} on {device(fitted)}; "
+            f"these are {theirs.__name__} on {device(X)}."
+        )
 
 
 def more_rows(model: Any, X: Any, y: Any, weight: Any) -> Rows:

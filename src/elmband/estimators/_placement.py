@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elmband.engines import engine
-from elmband.estimators._scans import blocks_of, read_rows, scan_rows
+from elmband.estimators._scans import read_rows, refuse_left_out, scan_rows
 from elmband.estimators._validate import (
     check_choice,
     check_chunk_size,
@@ -20,7 +20,7 @@ from elmband.models.fitted import Fitted
 from elmband.sources import device
 from elmband.sources.stream import Scan
 from elmband.sums.products import precisely
-from elmband.sums.rows import DEFAULT_CHUNK_SIZE, Rows
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE, Rows, chunk_slices
 from elmband.uncertainty.mean import SELECTION_METHODS
 
 # What "auto" means where there can be only one layer.
@@ -95,6 +95,14 @@ def sent_blocks(fitted: Fitted, X: Any, size: int) -> Iterator[Array]:
     if where is None:
         return blocks_of(X, size)
     return device.sent(blocks_of(X, size, size), where)
+
+
+def blocks_of(X: Any, chunk_size: int, scan_size: int | None = None) -> Iterator[Array]:
+    """Yield the features of an array or a scan in blocks of rows, a scan's own by default."""
+    if isinstance(X, Scan):
+        refuse_left_out(X)
+        return (chunk.X for chunk in X.chunks(scan_size))
+    return (X[part, :] for part in chunk_slices(X.shape[0], chunk_size))
 
 
 def careful(fitted: Fitted, function: Callable[[Array], Any]) -> Callable[[Array], Any]:

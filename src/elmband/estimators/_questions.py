@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from elmband.estimators._validate import Levels, check_levels, level_name
 from elmband.ground.arrays import Array, namespace, place, to_numpy
 from elmband.models import classes, decisions, intervals
 from elmband.models.fitted import Fitted
+from elmband.models.intervals import Levels, check_levels, level_name
 from elmband.models.thresholds import Thresholds
 from elmband.uncertainty.calibrate import two_sided
 

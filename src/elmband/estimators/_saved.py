@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from elmband.models import model_file
 from elmband.models.loaded_check import check_works
-from elmband.models.state import KINDS, TYPES, fitted_of, state_of
+from elmband.models.state import KINDS, NAMES, fitted_of, state_of
 from elmband.sums.packing import UnknownKindError, is_plain
 
 # What belongs to the session at hand: notes of scikit-learn.
@@ -73,7 +73,7 @@ def restore(model: Any, kept: model_file.Stored) -> None:
             raise ValueError(f"{name} is not of the type that it should be")
     state = {name: value for name, value in kept.state.items() if name not in hints}
     # Nothing else may be set: it could hide a method, or mislead a notebook.
-    if not state.keys() <= TYPES.keys():
+    if not state.keys() <= NAMES:
         raise ValueError("unknown attributes")
     vars(model).update((name, parameters[name]) for name in vars(model).keys() & parameters.keys())
     if state:

@@ -1,14 +1,14 @@
 """Rows that are read in chunks: what estimators need to train on them and to predict them."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
 from importlib import metadata
 from numbers import Integral
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,12 +17,11 @@ from sklearn.utils import check_random_state
 from elmband.engines import engine
 from elmband.engines.checkpoint import Checkpoint, described, owner
 from elmband.engines.progress import Bar, Verbose, shown
-from elmband.ground.arrays import Array, namespace, to_numpy
 from elmband.ground.files import check_name, check_writable, lies_in
 from elmband.sources.stream import Scan
-from elmband.sources.stream.write import format_of, open_writer
+from elmband.sources.stream.write import format_of
 from elmband.sums.moments import Chunk
-from elmband.sums.rows import ArrayRows, StreamRows, chunk_slices
+from elmband.sums.rows import ArrayRows, StreamRows
 from elmband.uncertainty.transform import Transform, fit_transform
 
 # Parameters that change nothing in what is learned.
@@ -32,7 +31,6 @@ _SILENT = ("verbose", "random_state")
 _KEPT_ROWS = 100_000
 _KEPT_BYTES = 2**25
 
-BlockMap = Callable[[Array], Array]
 OnChunks = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
@@ -277,42 +275,3 @@ def _fingerprint(estimator: Any, scan: Scan, where: str) -> str:
     rows = where, scan.chunk_size, scan.fingerprint()
     text = f"{type(estimator).__name__}{parameters}{seed}{versions}{rows}"
     return sha256(text.encode()).hexdigest()
-
-
-class Result(NamedTuple):
-    """Where blocks of results go: names of their columns flattened, and a file or None."""
-
-    columns: Sequence[str]
-    out: str | Path | None
-
-
-def in_blocks(blocks: Iterator[Array], result: Result) -> Any:
-    """Return the blocks of results as one, or write them to a file and return its path.
-
-    A block (n, ...) is written as (n, number of columns).
-    """
-    if result.out is None:
-        found = list(blocks)
-        return namespace(found[0]).concat(found, axis=0)
-    first = next(blocks)
-    dtype = to_numpy(first).dtype
-    # Files hold floats: whole labels and marks fit into them.
-    dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
-    with open_writer(result.out, result.columns, dtype) as write:
-        write(_flat(first))
-        for block in blocks:
-            write(_flat(block))
-    return Path(result.out)
-
-
-def blocks_of(X: Any, chunk_size: int, scan_size: int | None = None) -> Iterator[Array]:
-    """Yield the features of an array or a scan in blocks of rows, a scan's own by default."""
-    if isinstance(X, Scan):
-        refuse_left_out(X)
-        return (chunk.X for chunk in X.chunks(scan_size))
-    return (X[part, :] for part in chunk_slices(X.shape[0], chunk_size))
-
-
-def _flat(block: Array) -> np.ndarray[Any, Any]:
-    values = to_numpy(block)
-    return values.reshape(values.shape[0], -1)

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from array_api_compat import device, is_array_api_obj
+from array_api_compat import is_array_api_obj
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
@@ -273,17 +273,6 @@ def warn_constant(constant: Sequence[bool], targets: Scaling, transform: Transfo
         )
 
 
-def check_same_library(estimator: BaseEstimator, X: Array, fitted: Array, method: str) -> None:
-    """Refuse rows whose array library is not that of the training rows."""
-    ours, theirs = namespace(fitted), namespace(X)
-    if ours is not theirs or device(fitted) != device(X):
-        raise ValueError(
-            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
-            f"and the same device as those passed to fit(): {ours.__name__} on {device(fitted)}; "
-            f"these are {theirs.__name__} on {device(X)}."
-        )
-
-
 def check_alpha(alpha: Any, name: str = "alpha") -> AlphaRule:
     """Return the rule for γ: a number of at least 0, "auto", "loo" or "gcv"."""
     if isinstance(alpha, str) and alpha in ("auto", "loo", "gcv"):
@@ -325,31 +314,3 @@ def check_chunk_size(value: Any, default: int) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
     raise ValueError(f"chunk_size must be a whole number of rows, at least 1; got {value!r}.")
-
-
-class Levels(NamedTuple):
-    """The confidence levels asked for, and whether it was a single one."""
-
-    values: tuple[float, ...]
-    single: bool
-
-
-def level_name(level: float) -> str:
-    """Return a level as it stands in the names of columns: 0.9, and 0.99999999 is not 1."""
-    return f"{level:.12g}"
-
-
-def check_levels(confidence_level: Any, name: str = "confidence_level") -> Levels:
-    """Return one level or a list of levels, each strictly between 0 and 1."""
-    levels = np.asarray(confidence_level)
-    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or levels.size == 0:
-        raise ValueError(
-            f"{name} must be a number between 0 and 1, or a list of such numbers; "
-            f"got {confidence_level!r}."
-        )
-    wrong = levels[~((levels > 0) & (levels < 1))]
-    if wrong.size:
-        value = float(wrong.flat[0])
-        hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
-        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value:g}.{hint}")
-    return Levels(tuple(float(level) for level in np.atleast_1d(levels)), levels.ndim == 0)

@@ -124,7 +124,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         """How probabilities follow from decisions, None where rows were added and none kept."""
         return self._of("probability_").probability
 
-    def opened(
+    def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
     ) -> Opened:
         """Check the rows of a fit, and code their classes."""
@@ -135,15 +135,15 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         fitted, left_out = fit_point(self, opening)
         return with_probability(fitted, left_out())
 
-    def may_grow(self) -> bool:
+    def _may_grow(self) -> bool:
         """Tell that rows can be added to the model, or why they cannot."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise AttributeError(
                 "partial_fit needs weights of classes by number: 'balanced' needs all rows at once."
             )
-        return super().may_grow()
+        return super()._may_grow()
 
-    @available_if(lambda self: self.may_grow())  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._may_grow())  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None
     ) -> Self:
@@ -156,10 +156,12 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         known = self.fitted_.classes if self.__sklearn_is_fitted__() else None
         declared = declared_classes(classes, known)
         with followed(self, X, None):
-            self.fitted_ = with_more(self, X, y, sample_weight, declared)
+            self.fitted_ = with_more(
+                self, X, y, sample_weight, declared, opening=self._opened, regrown=self._regrown
+            )
         return self
 
-    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+    def _regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
         """Return a model to whose mean `rows` were added, with probabilities of rows kept."""
         del before, rows
         return with_kept_probability(fitted, mean)

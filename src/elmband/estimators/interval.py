@@ -200,12 +200,12 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         fitted, _ = fit_intervals(self, opening, grouped=grouped)
         return fitted
 
-    def may_grow(self) -> bool:
+    def _may_grow(self) -> bool:
         """Tell that rows can be added to the model, or why they cannot."""
         check_one_noise_layer(self)
-        return super().may_grow()
+        return super()._may_grow()
 
-    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+    def _regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
         """Return a model to whose mean `rows` were added; its noise is older."""
         return with_old_noise(self, fitted, before, rows, mean)
 

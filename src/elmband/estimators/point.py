@@ -97,6 +97,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
 
     Attributes
     ----------
+    fitted_ : Fitted
+        All that was learned, in one frozen value that is saved, exported and sent to workers.
     hidden_ : HiddenLayer
         The neurons of a single layer, with their weights as NumPy arrays.
     coef_ : array of shape (L,) or (L, n_outputs)

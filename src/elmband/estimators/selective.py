@@ -17,7 +17,7 @@ from elmband.estimators._judge import decided_rows, known_rows
 from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._refresh import refreshed
-from elmband.estimators._validate import check_choice, check_levels
+from elmband.estimators._validate import check_choice
 from elmband.estimators.classifier import ELMClassifier
 from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
@@ -25,6 +25,7 @@ from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.decided import SelectiveEvaluation
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
+from elmband.models.intervals import check_levels
 from elmband.models.request import WISHES
 from elmband.models.thresholds import Thresholds
 from elmband.stacks.search import MAX_NEURONS, Rounds
@@ -169,7 +170,7 @@ target_name_
         self.per_class = per_class
         self.pos_label = pos_label
 
-    def opened(
+    def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
     ) -> Opened:
         """Check the rows of a fit, and that what is asked for can be asked of their classes."""
@@ -185,15 +186,15 @@ target_name_
         found = left_out()
         return with_decisions(self, with_probability(fitted, found), found)
 
-    def may_grow(self) -> bool:
+    def _may_grow(self) -> bool:
         """Tell that rows can be added to the model, or why they cannot."""
         check_one_noise_layer(self)
-        return super().may_grow()
+        return super()._may_grow()
 
-    def regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
+    def _regrown(self, fitted: Fitted, before: Grown | None, rows: Rows, mean: MeanModel) -> Fitted:
         """Return a model to whose mean `rows` were added; its noise is older."""
         fitted = with_old_noise(self, fitted, before, rows, mean)
-        return super().regrown(fitted, before, rows, mean)
+        return super()._regrown(fitted, before, rows, mean)
 
     def refresh(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Bring intervals, probabilities and thresholds up to date after `partial_fit` or `merge`.

@@ -54,8 +54,9 @@ class Second:
     """What people read of the published noise model: its layer, its γ, and the error of a mode."""
 
     hidden: HiddenLayer
-    alpha: Any
-    error: float
+    # None once rows were added.
+    alpha: Any = None
+    error: float = 0.0
 
 
 class Inputs(NamedTuple):

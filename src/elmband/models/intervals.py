@@ -70,6 +70,34 @@ class IntervalTriage(NamedTuple):
     reason: Any
 
 
+class Levels(NamedTuple):
+    """The confidence levels asked for, and whether it was a single one."""
+
+    values: tuple[float, ...]
+    single: bool
+
+
+def level_name(level: float) -> str:
+    """Return a level as it stands in the names of columns: 0.9, and 0.99999999 is not 1."""
+    return f"{level:.12g}"
+
+
+def check_levels(confidence_level: Any, name: str = "confidence_level") -> Levels:
+    """Return one level or a list of levels, each strictly between 0 and 1."""
+    levels = np.asarray(confidence_level)
+    if levels.dtype.kind not in "fiu" or levels.ndim > 1 or levels.size == 0:
+        raise ValueError(
+            f"{name} must be a number between 0 and 1, or a list of such numbers; "
+            f"got {confidence_level!r}."
+        )
+    wrong = levels[~((levels > 0) & (levels < 1))]
+    if wrong.size:
+        value = float(wrong.flat[0])
+        hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value:g}.{hint}")
+    return Levels(tuple(float(level) for level in np.atleast_1d(levels)), levels.ndim == 0)
+
+
 def means(fitted: Fitted, X: Array) -> Array:
     """Return the predicted mean of every row, (n, m), of points and of intervals."""
     targets = fitted.targets

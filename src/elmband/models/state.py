@@ -3,6 +3,7 @@
 The names are those that files have had since the first version.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,102 +54,69 @@ KINDS: Kinds = {
 
 _Array = np.ndarray[Any, np.dtype[np.float64]]
 
-TYPES: Mapping[str, Any] = {
-    "n_features_in_": int,
-    "feature_names_in_": Labels,
-    "_encoder_state": EncoderState | None,
-    "_dtype": type,
-    "_seed": int,
-    "_n_groups": int | None,
-    "_roles": Roles,
-    "_single_output": bool,
-    "_targets": Scaling,
-    "target_transform_": BoxCox | Identity | Log | Log1p | Logit,
-    "_support": Support | None,
-    "_range": Columns | None,
-    "_values": Columns | None,
-    "_smearing": Columns | None,
-    "_stack": MeanStack | None,
-    "_features": FeatureMap,
-    "hidden_": HiddenLayer,
-    "coef_": _Array,
-    "alpha_": float | _Array,
-    "_noise": SquaredNoise | None,
-    "_predictive": Predictive | None,
-    "noise_hidden_": HiddenLayer,
-    "noise_alpha_": float | _Array,
-    "mode_error_": float,
-    "_new_levels": NewLevels | None,
-    "calibration_": Calibration,
-    "symmetric_": bool,
-    "reweighted_": bool,
-    "_stale": bool,
-    "probability_": tuple[Probability, ...] | None,
-    "confidence_": Confidence,
-    "_left_out": Known,
-    "_usual": Usual,
-    "_held_out": tuple[Known, float] | None,
-    "_thresholds": Thresholds | None,
-    "_grown": Grown | None,
-    "_dependences": Dependences | None,
-    "_histograms": TrainingHistograms | None,
-    "_row_prints": RowPrints | None,
-    "_classes": Classes,
+# The type of every part, and where it lies in a fitted value.
+_PARTS: Mapping[str, tuple[Any, str]] = {
+    "n_features_in_": (int, "inputs.given"),
+    "feature_names_in_": (Labels, "inputs.given_names"),
+    "_encoder_state": (EncoderState | None, "inputs.encoder"),
+    "_dtype": (type, "training.dtype"),
+    "_seed": (int, "training.seed"),
+    "_n_groups": (int | None, "training.n_groups"),
+    "_roles": (Roles, "training.roles"),
+    "_single_output": (bool, "targets.single_output"),
+    "_targets": (Scaling, "targets.scaling"),
+    "target_transform_": (BoxCox | Identity | Log | Log1p | Logit, "targets.transform"),
+    "_support": (Support | None, "targets.support"),
+    "_range": (Columns | None, "targets.range"),
+    "_values": (Columns | None, "targets.values"),
+    "_smearing": (Columns | None, "targets.smearing"),
+    "_stack": (MeanStack | None, "fitted.stack"),
+    "_features": (FeatureMap, "layer.features"),
+    "hidden_": (HiddenLayer, "layer.hidden"),
+    "coef_": (_Array, "layer.coef"),
+    "alpha_": (float | _Array, "layer.alpha"),
+    "_noise": (SquaredNoise | None, "fitted.squared"),
+    "_predictive": (Predictive | None, "fitted.predictive"),
+    "noise_hidden_": (HiddenLayer, "second.hidden"),
+    "noise_alpha_": (float | _Array, "second.alpha"),
+    "mode_error_": (float, "second.error"),
+    "_new_levels": (NewLevels | None, "fitted.new_levels"),
+    "calibration_": (Calibration, "fitted.calibration"),
+    "symmetric_": (bool, "fitted.symmetric"),
+    "reweighted_": (bool, "fitted.reweighted"),
+    "_stale": (bool, "fitted.stale"),
+    "_classes": (Classes, "fitted.classes"),
+    "probability_": (tuple[Probability, ...] | None, "fitted.probability"),
+    "confidence_": (Confidence, "deciding.confidence"),
+    "_left_out": (Known, "deciding.left_out"),
+    "_usual": (Usual, "deciding.usual"),
+    "_held_out": (tuple[Known, float] | None, "deciding.held_out"),
+    "_thresholds": (Thresholds | None, "deciding.thresholds"),
+    "_grown": (Grown | None, "fitted.grown"),
+    "_dependences": (Dependences | None, "notes.dependences"),
+    "_histograms": (TrainingHistograms | None, "notes.histograms"),
+    "_row_prints": (RowPrints | None, "notes.row_prints"),
     # Files of earlier versions repeat parts of the above under these names.
-    "members_": tuple[Member, ...],
-    "covariance_": _Array,
-    "noise_coef_": _Array,
-    "noise_covariance_": _Array,
-    "_declared": Labels | None,
+    "members_": (tuple[Member, ...], ""),
+    "covariance_": (_Array, ""),
+    "noise_coef_": (_Array, ""),
+    "noise_covariance_": (_Array, ""),
+    "_declared": (Labels | None, ""),
 }
-"""The types of what files hold of a fitted model, besides parameters."""
+NAMES = _PARTS.keys()
+"""The names of what files hold of a fitted model, besides parameters."""
 
 
 def state_of(fitted: Fitted) -> dict[str, Any]:
     """Return a fitted value as named parts; what it does not have is left out."""
-    inputs, training, targets, notes = fitted.inputs, fitted.training, fitted.targets, fitted.notes
-    layer, second, deciding = fitted.layer, fitted.second, fitted.deciding
-    # Each of these is there, or its name is not.
-    parts: dict[str, Any] = {
-        "n_features_in_": inputs.given,
-        "feature_names_in_": inputs.given_names,
-        "_encoder_state": inputs.encoder,
-        "_dtype": training.dtype,
-        "_seed": training.seed,
-        "_n_groups": training.n_groups,
-        "_roles": training.roles,
-        "_single_output": targets.single_output,
-        "_targets": targets.scaling,
-        "target_transform_": targets.transform,
-        "_support": targets.support,
-        "_range": targets.range,
-        "_values": targets.values,
-        "_smearing": targets.smearing,
-        "_stack": fitted.stack,
-        "_noise": fitted.squared,
-        "_predictive": fitted.predictive,
-        "_new_levels": fitted.new_levels,
-        "calibration_": fitted.calibration,
-        "symmetric_": fitted.symmetric,
-        "reweighted_": fitted.reweighted,
-        "_stale": fitted.stale,
-        "_classes": fitted.classes,
-        "probability_": fitted.probability,
-        "_grown": fitted.grown,
-        "_dependences": notes.dependences,
-        "_histograms": notes.histograms,
-        "_row_prints": notes.row_prints,
-    }
-    if layer is not None:
-        own = (layer.features, layer.hidden, layer.coef, layer.alpha)
-        parts |= dict(zip(("_features", "hidden_", "coef_", "alpha_"), own, strict=True))
-    if second is not None:
-        read = (second.hidden, second.alpha, second.error)
-        parts |= dict(zip(("noise_hidden_", "noise_alpha_", "mode_error_"), read, strict=True))
-    if deciding is not None:
-        names = ("confidence_", "_left_out", "_usual", "_held_out", "_thresholds")
-        parts |= {name: getattr(deciding, name.strip("_")) for name in names}
-    return {name: value for name, value in parts.items() if value is not None}
+    state = {}
+    for name, (_, place) in _PARTS.items():
+        owner, _, field = place.partition(".")
+        whole = fitted if owner == "fitted" else getattr(fitted, owner, None)
+        value = None if whole is None else getattr(whole, field)
+        if value is not None:
+            state[name] = value
+    return state
 
 
 def fitted_of(state: Mapping[str, Any], *, symmetric: bool, precision: Any) -> Fitted:
@@ -156,60 +124,26 @@ def fitted_of(state: Mapping[str, Any], *, symmetric: bool, precision: Any) -> F
 
     Whether both tails are alike, earlier versions knew from a parameter only.
     """
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, value in state.items():
-        if not fits(value, TYPES[name]):
+        kind, place = _PARTS[name]
+        if not fits(value, kind):
             raise ValueError(f"{name} is not of the type that it should be")
-    get = state.get
-    stack = get("_stack")
-    layer = ("_features", "hidden_", "coef_", "alpha_")
-    return Fitted(
-        inputs=Inputs(state["n_features_in_"], get("feature_names_in_"), get("_encoder_state")),
-        training=Training(
-            state["_dtype"],
-            state["_seed"],
-            n_groups=get("_n_groups"),
-            roles=get("_roles", Roles()),
-        ),
-        targets=TargetUnits(
-            state["_targets"],
-            state["target_transform_"],
-            state["_single_output"],
-            precision,
-            get("_support"),
-            get("_range"),
-            get("_values"),
-            get("_smearing"),
-        ),
-        mean=Layer(*(state[name] for name in layer)) if stack is None else stack,
-        noise=get("_predictive") or get("_noise"),
-        second=_second(state),
-        new_levels=get("_new_levels"),
-        calibration=get("calibration_"),
-        symmetric=get("symmetric_", symmetric),
-        reweighted=get("reweighted_", False),
-        stale=get("_stale", False),
-        classes=get("_classes"),
-        probability=get("probability_"),
-        deciding=_deciding(state),
-        grown=get("_grown"),
-        notes=Notes(get("_dependences"), get("_histograms"), get("_row_prints")),
+        owner, _, field = place.partition(".")
+        found[owner][field] = value
+    own = {"symmetric": symmetric} | found["fitted"]
+    stack, squared, predictive = (
+        own.pop(name, None) for name in ("stack", "squared", "predictive")
     )
-
-
-def _second(state: Mapping[str, Any]) -> Second | None:
-    if state.get("_stack") is not None or "noise_hidden_" not in state:
-        return None
-    # Once rows were added, numbers of the second stage are gone.
-    return Second(state["noise_hidden_"], state.get("noise_alpha_"), state.get("mode_error_", 0.0))
-
-
-def _deciding(state: Mapping[str, Any]) -> Deciding | None:
-    if "confidence_" not in state:
-        return None
-    return Deciding(
-        state["confidence_"],
-        state["_left_out"],
-        state["_usual"],
-        state.get("_held_out"),
-        state.get("_thresholds"),
+    second, deciding = found["second"] if stack is None else {}, found["deciding"]
+    return Fitted(
+        inputs=Inputs(**found["inputs"]),
+        training=Training(**found["training"]),
+        targets=TargetUnits(precision=precision, **found["targets"]),
+        mean=Layer(**found["layer"]) if stack is None else stack,
+        noise=squared if predictive is None else predictive,
+        second=Second(**second) if "hidden" in second else None,
+        deciding=Deciding(**deciding) if deciding else None,
+        notes=Notes(**found["notes"]),
+        **own,
     )

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from elmband.engines.progress import Bar
-from elmband.estimators._validate import check_levels
+from elmband.models.intervals import check_levels
 from elmband.report.bins import with_gaps
 from elmband.report.depends import depends
 from elmband.report.first_pass import Look
