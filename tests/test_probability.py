@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from elmband.ground.arrays import namespace, to_numpy
-from elmband.uncertainty.probability import Likelihood, Probability, two_sided
+from elmband.uncertainty.probability import Likelihood, Probability, both_classes
 
 
 def shares(decisions, slope, shift):
@@ -67,7 +67,7 @@ def test_a_known_truth_is_found_again(true, k):
     rng = np.random.default_rng(1)
     decisions = rng.uniform(-1.2, 1.2, (30_000, k))
     if k == 2:
-        decisions = two_sided(decisions[:, 0])
+        decisions = both_classes(decisions[:, 0])
     p = shares(decisions, *true)
     found = Probability.fit(decisions, drawn(p, rng), np.ones(len(p)))
     np.testing.assert_allclose(found(decisions), p, atol=0.02)
@@ -114,16 +114,16 @@ def test_classes_that_nothing_tells_apart_are_equally_probable():
 def test_rows_that_are_all_right_do_not_make_certain(n):
     """So many rows without an error leave room for about one error in as many."""
     d = np.where(np.arange(n) % 2, 1.0, -1.0)
-    found = Probability.fit(two_sided(d), (d > 0).astype(int), np.ones(n))
-    wrong = found(two_sided(np.array([1.0, 5.0, 1e6])))[:, 0]
+    found = Probability.fit(both_classes(d), (d > 0).astype(int), np.ones(n))
+    wrong = found(both_classes(np.array([1.0, 5.0, 1e6])))[:, 0]
     assert wrong.min() >= 1 / (2 * (n + 1))
     assert wrong.max() <= 4 / n
 
 
 def test_decisions_that_are_wrong_on_the_whole_become_uncertain():
     d = np.where(np.arange(1000) % 2, 1.0, -1.0)
-    found = Probability.fit(two_sided(d), (d < 0).astype(int), np.ones(1000))
-    p = found(two_sided(d))
+    found = Probability.fit(both_classes(d), (d < 0).astype(int), np.ones(1000))
+    p = found(both_classes(d))
     assert np.abs(p - 0.5).max() < 0.02
     assert (p.argmax(axis=1) == (d > 0)).all()
 
