@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from elmband import ELMSelectiveClassifier
-from elmband.pixels import write_pixels
 from elmband.uncertainty.promise import Grid, Risk, promise
 from elmband.uncertainty.promise.bounds import BettingEvidence, BinomialEvidence
+from elmband_experiments.pixels import write_pixels
 
 Array = NDArray[Any]
 

@@ -12,10 +12,10 @@ import pytest
 from elmband.cli._demo_task import write_tables
 from elmband.cli._write import table_writers
 from elmband.engines.cluster.written import appearing_folders
-from elmband.experiments.base import Result
-from elmband.experiments.write import _write_result, _write_texts
 from elmband.ground.files import appearing_together, signals_held
 from elmband.sources.stream.write import open_writers
+from elmband_experiments.paper.base import Result
+from elmband_experiments.paper.write import _write_result, _write_texts
 
 NAMES = ["one.csv", "two.csv", "three.csv"]
 

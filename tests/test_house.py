@@ -13,6 +13,7 @@ import elmband
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "elmband"
+EXPERIMENTS = ROOT / "experiments" / "src" / "elmband_experiments"
 
 
 @pytest.mark.parametrize(
@@ -32,37 +33,46 @@ def test_tools_find_nothing(command):
 
 
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent != SOURCE]
+PACKAGES = {package.name: package for package in (SOURCE, EXPERIMENTS)}
 
 
 def module_of(path):
-    """Return the dotted name of a file within the package, as a tuple."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
+    """Return the dotted name of a file, as a tuple that begins with its package."""
+    (package,) = (package for package in PACKAGES.values() if path.is_relative_to(package))
+    parts = path.relative_to(package.parent).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def imports(path):
-    """Yield the modules of the package that a file imports, as tuples."""
+    """Yield the modules of our packages that a file imports, as tuples."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("elmband."):
-            name = tuple(node.module.split(".")[1:])
+        name = tuple((getattr(node, "module", None) or "").split("."))
+        if isinstance(node, ast.ImportFrom) and name[0] in PACKAGES:
             # A module may be imported by name from its folder.
             for alias in node.names:
-                inner = SOURCE.joinpath(*name, alias.name)
+                inner = PACKAGES[name[0]].joinpath(*name[1:], alias.name)
                 is_module = inner.with_suffix(".py").exists() or inner.is_dir()
                 yield (*name, alias.name) if is_module else name
 
 
-def test_no_room_uses_another_in_a_circle():
-    # Floors are compared in tests/docs/test_map.py; here, what stands within each of them.
-    for floor in sorted(path for path in SOURCE.iterdir() if path.is_dir()):
-        uses = {}
-        for path in floor.rglob("*.py"):
-            room = module_of(path)[:2]
-            found = {used[:2] for used in imports(path) if used[0] == floor.name}
-            uses.setdefault(room, set()).update(one for one in found if len(one) == 2)
-        uses.pop((floor.name,), None)
-        graph = {room: used - {room} for room, used in uses.items()}
-        tuple(TopologicalSorter(graph).static_order())  # raises CycleError
+def folders(package):
+    return sorted(path for path in package.iterdir() if (path / "__init__.py").exists())
+
+
+# Floors are compared in tests/docs/test_map.py; here, what stands within each of them.
+FLOORS = [*folders(SOURCE), EXPERIMENTS, *folders(EXPERIMENTS)]
+
+
+@pytest.mark.parametrize("floor", FLOORS, ids=lambda floor: floor.name)
+def test_no_room_uses_another_in_a_circle(floor):
+    own = module_of(floor / "__init__.py")
+    size, uses = len(own) + 1, {}
+    for path in floor.rglob("*.py"):
+        found = {used[:size] for used in imports(path) if used[: size - 1] == own}
+        uses.setdefault(module_of(path)[:size], set()).update(found - {own})
+    uses.pop(own)
+    graph = {room: used - {room} for room, used in uses.items()}
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
 def test_public_names_are_documented_and_importable():
@@ -89,7 +99,7 @@ KNOWING = {
 
 def test_there_is_no_second_copy_of_the_mathematics_for_a_device():
     found = {
-        module_of(path)[:2]
+        module_of(path)[1:3]
         for path in MODULES
         if re.search(r"^\s*(import|from) (torch|cupy|jax)\b", path.read_text("utf-8"), re.MULTILINE)
     }
@@ -97,5 +107,5 @@ def test_there_is_no_second_copy_of_the_mathematics_for_a_device():
     # None of them computes what a chunk adds up to.
     sums = re.compile(r"class \w+\((\w+\.)?(Moments|TargetSums)\)")
     assert not [
-        p for p in MODULES if module_of(p)[:2] in KNOWING and sums.search(p.read_text("utf-8"))
+        p for p in MODULES if module_of(p)[1:3] in KNOWING and sums.search(p.read_text("utf-8"))
     ]

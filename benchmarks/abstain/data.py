@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from elmband.pixels import write_pixels
+from elmband_experiments.pixels import write_pixels
 
 Array = NDArray[Any]
 Splitter = Callable[[int], "Split"]

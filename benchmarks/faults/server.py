@@ -98,7 +98,8 @@ def _take_place(command: dict[str, Any]) -> None:
 
 
 def _command(command: dict[str, Any], answers: int) -> int:
-    cli, checkpoint = (importlib.import_module(f"elmband.{name}") for name in ("cli", "checkpoint"))
+    names = "cli", "engines.checkpoint"
+    cli, checkpoint = (importlib.import_module(f"elmband.{name}") for name in names)
     # Every chunk is kept, so that there is something to be damaged.
     checkpoint._PATIENCE = 0.0  # noqa: SLF001
     sys.argv = ["elmband", *command["arguments"]]

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmband.datasets import Noise, make_heteroscedastic
-from elmband.experiments.tasks import TASKS
+from elmband_experiments.paper.tasks import TASKS
 
 Floats = NDArray[np.float64]
 Splitter = Callable[[int], "Split"]

@@ -52,9 +52,7 @@ def _randhie() -> pd.DataFrame:
 TABLES = {
     "penguins": TableTask(_csv("palmerpenguins", "penguins-raw.csv"), "Body Mass (g)"),
     "gapminder": TableTask(_csv("gapminder", "gapminder.csv"), "lifeExp"),
-    "cars": TableTask(
-        lambda: pd.read_json(_file("vega_datasets", "cars.json")), "Miles_per_Gallon"
-    ),
+    "cars": TableTask(_cars, "Miles_per_Gallon"),
     "bundesliga": TableTask(_pydataset("Bundesliga"), "HomeGoals"),
     "diamonds": TableTask(_pydataset("diamonds"), "price"),
     "movies": TableTask(_pydataset("movies"), "votes"),

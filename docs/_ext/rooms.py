@@ -1,4 +1,7 @@
-"""The map of the code: a picture of its floors, and every file with its sentence."""
+"""The map of the code: a picture of its floors, and every file with its sentence.
+
+Floors are folders of elmband, and the package beside it, ``elmband_experiments``.
+"""
 
 import ast
 import re
@@ -12,8 +15,10 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 import elmband
+import elmband_experiments
 
 SOURCE = Path(elmband.__file__).parent
+EXPERIMENTS = Path(elmband_experiments.__file__).parent
 WIDTH, LEFT, TALL, GAP, GLYPH = 860, 130, 30, 8, 7.4
 
 
@@ -41,11 +46,15 @@ def floors(page: str) -> list[Floor]:
 
 def _rooms(folder: str) -> list[str]:
     """Return what stands in a folder, its private files aside where others are public."""
-    files = {path.name for path in (SOURCE / folder).glob("*.py")} - {"__init__.py"}
+    place = place_of(folder)
+    files = {path.name for path in place.glob("*.py")} - {"__init__.py"}
     public = {name for name in files if not name.startswith("_")} or files
-    return sorted(public) + sorted(
-        f"{path.parent.name}/" for path in (SOURCE / folder).glob("*/__init__.py")
-    )
+    return sorted(public) + sorted(f"{path.parent.name}/" for path in place.glob("*/__init__.py"))
+
+
+def place_of(folder: str) -> Path:
+    """Return where a folder of the map is."""
+    return EXPERIMENTS if folder == EXPERIMENTS.name else SOURCE / folder
 
 
 def _places(rooms: list[str]) -> Iterator[tuple[str, float, int, float]]:
@@ -104,9 +113,12 @@ class _Rooms(Directive):
 
 def _modules() -> Iterator[tuple[str, str]]:
     """Yield every file of the source and the first sentence of its docstring."""
-    for path in sorted(SOURCE.rglob("*.py"), key=lambda p: (p.parent.parts, p.name)):
-        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        yield path.relative_to(SOURCE).as_posix(), said.split("\n")[0]
+    for source in (SOURCE, EXPERIMENTS):
+        for path in sorted(source.rglob("*.py"), key=lambda p: (p.parent.parts, p.name)):
+            said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            # Those of elmband without its name before them.
+            name = path.relative_to(source if source == SOURCE else source.parent)
+            yield name.as_posix(), said.split("\n")[0]
 
 
 class _EveryFile(Directive):

@@ -151,7 +151,7 @@ def test_numbers_that_are_read_as_text_are_told_of(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["price,n,y", *lines]))
     fit = ("fit", "t.csv", "--neurons", 5, "-o", "m.st")
     _, complained = run(*fit, "-t", "y", cwd=tmp_path)
-    assert "Note: Column 'price' of t.csv has numbers such as 1,000 and is read as" in complained
+    assert "Note: 'price' has numbers such as 1,000 and is read as text" in complained
     _, complained = run(*fit, "-t", "price", cwd=tmp_path, code=1)
     assert complained.startswith("Error: t.csv has numbers such as 1,000 in its target column")
     run(*fit, "-t", "price", "--decimal", ",", cwd=tmp_path)

@@ -159,3 +159,16 @@ def test_scales_are_named_in_words(capsys):
     capsys.readouterr()
     command("info", "m.st")
     assert "\nscale       learned on the scale of logarithms\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("here")
+def test_two_values_may_be_classes(capsys):
+    table = pd.read_csv("t.csv")
+    table["paid"] = (table["x"] > 0).astype(int)
+    table.to_csv("t.csv", index=False)
+    command(*FIT, "-t", "paid", "--feature", "x")
+    assert "takes two values, 0 and 1, and is learned as a number: --classes if" in (
+        " ".join(capsys.readouterr().err.split())
+    )
+    command(*FIT, "-t", "paid", "--feature", "x", "--classes")
+    assert "two values" not in capsys.readouterr().err

@@ -10,7 +10,7 @@ import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
 from elmband.cli import app, demo
-from elmband.experiments import write
+from elmband_experiments.paper import write
 
 COMMANDS = {
     "fit": (["fit", "bad.csv", "-t", "y", "-o"], ".st"),

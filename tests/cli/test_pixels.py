@@ -9,9 +9,9 @@ from PIL import Image
 
 from elmband import scan
 from elmband.cli import main
-from elmband.pixels import write_pixels
+from elmband_experiments.pixels import write_pixels
 
-WRITE = sys.modules["elmband.pixels.write"]
+WRITE = sys.modules["elmband_experiments.pixels.write"]
 
 
 @pytest.fixture(autouse=True)
@@ -181,9 +181,7 @@ def test_damaged_vast_and_missing_things_have_no_traceback(pixels, folder, monke
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "PIL", None)
         code, _, err = pixels("-o", "skin.npy")
-    assert err == (
-        "Error: Reading images needs Pillow, which is missing: pip install 'elmband[images]'\n"
-    )
+    assert err == ("Error: Reading images needs Pillow, which is missing: pip install pillow\n")
     assert (folder / "skin.npy").read_bytes() == b"old"
     assert outputs(folder) == ["skin.npy"]
     assert pixels("-o", "skin.npy")[0] == 0

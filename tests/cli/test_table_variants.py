@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import zipfile
 
 import numpy as np
@@ -12,6 +13,9 @@ import pandas as pd
 import pytest
 from forked import run
 from running import is_one_sentence
+
+from elmband import TableEncoder
+from elmband.sources.encode.notes import ColumnWarning
 
 pyarrow = pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.slow
@@ -220,6 +224,17 @@ def test_missing_targets_are_dropped_on_request_only(table, tmp_path):
     assert "3 rows" in said + noted
 
 
+def test_a_table_without_any_target_is_told_of(table, tmp_path):
+    complained = broken(table, tmp_path, "--drop-missing-targets", price=np.nan)
+    assert "There is no row with a weight above zero and a target" in complained
+
+
+def test_weights_of_text_are_told_of(table, tmp_path):
+    """Before, the advice was on features."""
+    complained = broken(table, tmp_path, "--weight", "town")
+    assert "column 'town' is of type string, not numbers; name a column of numbers" in complained
+
+
 def test_a_renamed_column_is_missed_by_name(table, tmp_path):
     table.to_csv(tmp_path / "train.csv", index=False)
     table.rename(columns={"town": "Town"}).to_csv(tmp_path / "test.csv", index=False)
@@ -256,6 +271,97 @@ def test_text_in_another_encoding_is_named_with_its_option(table, tmp_path):
     run("fit", "train.csv", *FIT, "--encoding", "latin-1", "-o", "m", cwd=tmp_path)
     facts = run("info", "m", "--json", cwd=tmp_path)[0]
     assert "Åbo" in json.dumps(json.loads(facts), ensure_ascii=False)
+
+
+MARKED = {"$1234": "${:.0f}", "thousands": "{:,.0f}", "percent": "{:.1f}%", "unit": "{:.2f} m2"}
+
+
+@pytest.mark.parametrize("form", MARKED.values(), ids=MARKED)
+def test_numbers_with_currencies_percent_signs_and_units_are_told_of(table, tmp_path, form):
+    """Before, prices in dollars were left out, and a target of percents was learned as classes."""
+    cells = (table["size"] * 100).map(form.format)
+    table.assign(size=cells).to_csv(tmp_path / "train.csv", index=False)
+    _, noted = run("fit", "train.csv", *FIT, "-o", "learned", cwd=tmp_path)
+    assert f"Note: 'size' has numbers such as {cells[0]} and is read as text: write" in noted
+    complained = broken(table, tmp_path, "--types", "size=number", size=cells)
+    assert "no value of it is one" in complained
+    complained = broken(table, tmp_path, price=cells)
+    assert re.search("numbers such as .* in its target column", complained)
+    assert "--classes" in complained
+    with pytest.warns(ColumnWarning, match="read as text: write them without currencies"):
+        TableEncoder().fit(table.assign(size=cells))
+
+
+def test_a_target_of_numbers_as_text_is_told_of(table, tmp_path):
+    table.assign(price=table["price"].astype(str)).to_parquet(tmp_path / "train.parquet")
+    _, complained = run("fit", "train.parquet", *FIT, "-o", "m", cwd=tmp_path, code=1)
+    assert is_one_sentence(complained)
+    assert "holds the numbers of its target column as text" in complained
+
+
+def test_names_of_rows_are_no_classes(table, tmp_path):
+    """Before, each was a class, and a fit of 398 rows took 12 seconds."""
+    names = table["town"] + table.index.astype(str)
+    assert "rather names of rows than classes" in broken(table, tmp_path, price=names)
+
+
+def test_a_word_among_the_truths_is_told_by_row(table, tmp_path):
+    table.to_csv(tmp_path / "train.csv", index=False)
+    run("fit", "train.csv", *FIT, "-o", "m", cwd=tmp_path)
+    cells = table["price"].astype(str)
+    cells[17] = "unknown"
+    table.assign(price=cells).to_csv(tmp_path / "test.csv", index=False)
+    _, complained = run("evaluate", "m", "test.csv", cwd=tmp_path, code=1)
+    assert is_one_sentence(complained)
+    assert "test.csv, row 17: column 'price' holds 'unknown', which is not a number" in complained
+
+
+@pytest.mark.parametrize("form", ["%d-%b-%y", "%d. %m. %Y", "%A, %d %B %Y", "%d %b %Y %I:%M %p"])
+def test_dates_of_letters_and_spreadsheets_are_dates(table, tmp_path, form):
+    days = pd.to_datetime(table["sold"]).dt.strftime(form)
+    table.assign(sold=days).to_csv(tmp_path / "train.csv", index=False)
+    run("fit", "train.csv", *FIT, "-o", "m", cwd=tmp_path)
+    said, _ = run("info", "m", cwd=tmp_path)
+    assert "sold   dates    year, season, weekday" in said
+
+
+@pytest.mark.parametrize("form", ["%Y-%m", "%b-%y", "%Y-%m-%d 10:20 CET"])
+def test_what_looks_like_dates_and_is_not_read_is_told_of(table, tmp_path, form):
+    days = pd.to_datetime(table["sold"]).dt.strftime(form)
+    table.assign(sold=days).to_csv(tmp_path / "train.csv", index=False)
+    _, noted = run("fit", "train.csv", *FIT, "-o", "m", cwd=tmp_path)
+    assert f"Note: 'sold' holds what looks like dates, such as '{days[0]}', in a form" in noted
+
+
+def test_whole_numbers_that_look_like_dates_are_told_of(table, tmp_path):
+    days = pd.to_datetime(table["sold"]).dt.strftime("%Y%m%d")
+    table.assign(sold=days).to_csv(tmp_path / "train.csv", index=False)
+    _, noted = run("fit", "train.csv", *FIT, "-o", "m", cwd=tmp_path)
+    assert f"'sold' holds whole numbers such as {days[0]} that look like dates" in noted
+    assert "--types sold=date makes dates of them" in noted
+    _, noted = run("fit", "train.csv", *FIT, "--types", "sold=date", "-o", "m", cwd=tmp_path)
+    assert "sold" not in noted
+    assert "sold   dates" in run("info", "m", cwd=tmp_path)[0]
+
+
+def test_huge_numbers_that_hardly_differ_do_not_drown_the_others(table, tmp_path):
+    """Before, they were taken for constant, and no longer for near each other."""
+    both = []
+    for name, first in (("small", 0), ("huge", 10**18)):
+        table.assign(id=first + 7 * np.arange(len(table))).to_csv(tmp_path / name, index=False)
+        (tmp_path / name).rename(tmp_path / f"{name}.csv")
+        run("fit", f"{name}.csv", *FIT, "-o", "m", cwd=tmp_path)
+        said, _ = run("evaluate", "m", f"{name}.csv", "--json", cwd=tmp_path)
+        both.append(json.loads(said)["rmse"])
+    assert both[1] < 1.2 * both[0]
+
+
+@pytest.mark.parametrize("above", ["Sales of houses\n", "# made by hand\n\n"])
+def test_a_title_above_a_table_is_told_of(table, tmp_path, above):
+    as_csv(above + table.to_csv(index=False), tmp_path, "train")
+    _, complained = run("fit", "train.csv", *FIT, "-o", "m", cwd=tmp_path, code=1)
+    assert is_one_sentence(complained)
+    assert "mend it, or take out lines that are no rows." in complained
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,8 @@ def test_short_dates_with_days_above_12_are_not_said_to_have_none(fit, path):
 def test_columns_without_a_name_are_left_out_visibly(fit, path):
     path.write_text("".join(f"{line},\n" for line in path.read_text().splitlines()))
     assert "Columns left out: id, ''" in fit("--types", "id=ignore")[0].replace("'', id", "id, ''")
+    summary, _ = run("info", path.with_name("model.safetensors"))
+    assert "\n''     nothing   left out: it has no values" in summary
 
 
 @pytest.mark.parametrize("mark", [" ", "'", "\u00a0", "\u202f"])

@@ -1,15 +1,17 @@
 """The loaders: what they give of a user's folder, and what they refuse."""
 
 import gzip
+import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pooch
 import pytest
 
-import elmband.datasets
-from elmband.datasets import (
+import elmband_experiments.datasets
+from elmband_experiments.datasets import (
     catalogue,
     fetch_flights,
     load_concrete,
@@ -19,8 +21,8 @@ from elmband.datasets import (
     load_powerplant,
     load_skin,
 )
-from elmband.datasets.readers import arff_table, csv_table, plain_numbers
-from elmband.datasets.sources import Direct, OpenML, cache_folder
+from elmband_experiments.datasets.readers import arff_table, csv_table, plain_numbers
+from elmband_experiments.datasets.sources import Direct, OpenML, cache_folder
 
 LOADERS = {
     "concrete": (load_concrete, (1030, 8), "compressive_strength"),
@@ -76,10 +78,8 @@ def test_flights_are_a_file(data_folder, cache):
 
 @pytest.mark.realdata
 def test_the_known_checksum_is_that_of_the_file(data_folder):
-    from elmband.datasets.sources import _sha256  # noqa: PLC0415 - only this test looks inside
-
     path = fetch_flights(folder=data_folder)
-    assert catalogue.FLIGHTS.checksum == f"sha256:{_sha256(path)}"
+    assert catalogue.FLIGHTS.checksum == f"sha256:{pooch.file_hash(path)}"
 
 
 @pytest.mark.parametrize("name", LOADERS)
@@ -140,34 +140,38 @@ def test_the_page_on_data_names_everything():
 
 def test_every_source_has_a_loader_and_an_address():
     for name, entry in catalogue.ENTRIES.items():
-        assert f"load_{name}" in elmband.datasets.__all__
+        assert f"load_{name}" in elmband_experiments.datasets.__all__
         assert entry.source.page.startswith("https://")
         assert isinstance(entry.source, Direct | OpenML)
 
 
-@pytest.mark.parametrize(
-    ("platform", "variable", "ending"),
-    [
-        ("linux", "XDG_CACHE_HOME", ("elmband",)),
-        ("linux", None, (".cache", "elmband")),
-        ("darwin", None, ("Library", "Caches", "elmband")),
-        ("win32", "LOCALAPPDATA", ("elmband",)),
-    ],
-)
-def test_the_system_has_a_place_for_caches(monkeypatch, tmp_path, platform, variable, ending):
-    for name in ("ELMBAND_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other places")
+@pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", None])
+def test_the_system_has_a_place_for_caches(monkeypatch, tmp_path, variable):
+    for name in ("ELMBAND_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     if variable:
         monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.setattr("sys.platform", platform)
-    assert cache_folder() == tmp_path.joinpath(*ending)
+    assert cache_folder() == tmp_path.joinpath(*(() if variable else (".cache",)), "elmband")
+
+
+def test_without_pooch_only_a_folder_is_looked_into(monkeypatch, tmp_path):
+    monkeypatch.delenv("ELMBAND_CACHE", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"in no folder of yours need pooch: pip install pooch$"):
+        load_engel(folder=tmp_path)
+    (tmp_path / "heteroscedastic").mkdir()
+    rows = b"income,foodexp\n" + b"2,1\n" * 235
+    (tmp_path / "heteroscedastic" / "engel.csv.gz").write_bytes(gzip.compress(rows))
+    assert load_engel(folder=tmp_path).X.sum() == 470
 
 
 @pytest.mark.parametrize("first", ["", "7 "], ids=["plain", "numbered"])
-def test_numbers_between_blanks(tmp_path, first):
+@pytest.mark.parametrize("pack", [gzip.compress, bytes], ids=["packed", "unpacked on the way"])
+def test_numbers_between_blanks(tmp_path, first, pack):
     path = tmp_path / "plant.dat.gz"
-    path.write_bytes(gzip.compress(f"{first}1.5 -2e1\n{first}3 4\n".encode()))
+    path.write_bytes(pack(f"{first}1.5 -2e1\n{first}3 4\n".encode()))
     found = plain_numbers(path, ("a", "b"))
     np.testing.assert_array_equal(found["a"], [1.5, 3])
     np.testing.assert_array_equal(found["b"], [-20, 4])

@@ -28,7 +28,8 @@ class Block(NamedTuple):
 def pages():
     """Return all pages that are written by hand."""
     found = [p for p in DOCS.rglob("*.md") if not GENERATED & set(p.relative_to(DOCS).parts)]
-    others = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "benchmarks/README.md")
+    others = ("README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md")
+    others += ("benchmarks/README.md", "experiments/README.md")
     return [*(ROOT / name for name in others), *sorted(found)]
 
 

@@ -8,6 +8,7 @@ import pytest
 from pages import DOCS, pages
 
 import elmband
+import elmband_experiments
 
 GLOSSARY = DOCS / "glossary.md"
 TERMS = dict(
@@ -18,9 +19,10 @@ TERMS = dict(
 
 
 def docstrings():
-    """Yield all docstrings of the package."""
+    """Yield all docstrings of both packages."""
     kinds = ast.Module, ast.ClassDef, ast.FunctionDef
-    for path in Path(elmband.__file__).parent.rglob("*.py"):
+    sources = (Path(package.__file__).parent for package in (elmband, elmband_experiments))
+    for path in (path for source in sources for path in source.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, kinds):
                 yield ast.get_docstring(node) or ""

@@ -26,8 +26,8 @@ def floors():
 
 
 def there():
-    """Return the folders of the source."""
-    return {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    """Return the folders of the source, and the package beside it."""
+    return {path.parent.name for path in SOURCE.glob("*/__init__.py")} | {"elmband_experiments"}
 
 
 def test_every_folder_is_a_floor_once(floors):
@@ -40,10 +40,14 @@ def test_every_folder_is_a_floor_once(floors):
 
 def uses(folder):
     """Yield the folders that the files of a folder import from."""
-    for path in (SOURCE / folder).rglob("*.py"):
+    for path in drawn().place_of(folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("elmband."):
-                yield path.relative_to(SOURCE), node.module.split(".")[1]
+            if isinstance(node, ast.ImportFrom):
+                package, *inner = (node.module or "").split(".")
+                if package == "elmband_experiments":
+                    yield path.name, package
+                elif package == "elmband" and inner:
+                    yield path.name, inner[0]
 
 
 def test_no_floor_uses_one_below_it(floors):

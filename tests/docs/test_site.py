@@ -17,6 +17,7 @@ from built import build, dead_links, documented, written
 from pages import DOCS
 
 import elmband
+import elmband_experiments
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -28,7 +29,16 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PUBLIC = ("", ".metrics", ".datasets", ".display", ".pixels", ".report", ".experiments")
+PUBLIC = (
+    "elmband",
+    "elmband.metrics",
+    "elmband.datasets",
+    "elmband.display",
+    "elmband.report",
+    "elmband_experiments.datasets",
+    "elmband_experiments.paper",
+    "elmband_experiments.pixels",
+)
 
 
 def links_lead_somewhere(site):
@@ -46,20 +56,21 @@ def every_script_of_the_gallery_has_left_its_picture(site):
 def every_public_name_is_in_the_reference(site):
     known = documented(site)
     for part in PUBLIC:
-        module = importlib.import_module(f"elmband{part}")
-        names = {f"elmband{part}.{name}" for name in module.__all__ if name != "__version__"}
+        module = importlib.import_module(part)
+        names = {f"{part}.{name}" for name in module.__all__ if name != "__version__"}
         assert names <= known, sorted(names - known)
 
 
 def every_file_is_on_the_map(site):
     page = (site / "map.html").read_text(encoding="utf-8")
-    source = Path(elmband.__file__).parent
-    missing = [
-        path.relative_to(source).as_posix()
+    core = Path(elmband.__file__).parent
+    beside = Path(elmband_experiments.__file__).parent
+    names = [
+        path.relative_to(top).as_posix()
+        for source, top in ((core, core), (beside, beside.parent))
         for path in source.rglob("*.py")
-        if f"<code>{path.relative_to(source).as_posix()}</code>" not in page
     ]
-    assert missing == []
+    assert [name for name in names if f"<code>{name}</code>" not in page] == []
 
 
 class _Quiet(SimpleHTTPRequestHandler):

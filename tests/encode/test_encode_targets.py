@@ -83,7 +83,7 @@ def test_levels_that_come_later_are_refused():
     )
     without = TableEncoder().fit(full().drop_columns("colour"))
     refused(
-        "'colour' holds text, but the encoder was fitted without this target; fit it on",
+        "row 0: column 'colour' holds '.*', which is not a number, and there are no classes",
         scan(full(), target="colour", encoder=without),
     )
     numbers = new.assign(colour=1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmband.display import new_figure
-from elmband.experiments.apart import keep_apart
+from elmband_experiments.paper.apart import keep_apart
 
 
 def panel(lines, at):

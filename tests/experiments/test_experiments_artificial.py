@@ -8,9 +8,9 @@ from scipy.stats import norm
 
 from elmband import ELMIntervalRegressor
 from elmband.datasets import make_heteroscedastic
-from elmband.experiments import EXPERIMENTS, Settings
-from elmband.experiments.bands import Case, estimate, study
-from elmband.experiments.panels import GRID
+from elmband_experiments.paper import EXPERIMENTS, Settings
+from elmband_experiments.paper.bands import Case, estimate, study
+from elmband_experiments.paper.panels import GRID
 
 QUICK = Settings(seed=0, quick=True)
 BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}

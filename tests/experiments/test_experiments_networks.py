@@ -6,9 +6,9 @@ from scipy.optimize import approx_fprime
 
 from elmband.datasets import make_heteroscedastic
 from elmband.engines.engine import calm
-from elmband.experiments.networks import METHODS
-from elmband.experiments.networks.lube import cost
-from elmband.experiments.networks.network import Network, Standard, squared, trained
+from elmband_experiments.paper.networks import METHODS
+from elmband_experiments.paper.networks.lube import cost
+from elmband_experiments.paper.networks.network import Network, Standard, squared, trained
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(30, 3)), rng.normal(size=30)

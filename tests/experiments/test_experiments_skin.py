@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from elmband.experiments import Settings
-from elmband.experiments.halves import COLUMNS, Halves, pixels, split_at_random, targets_of
-from elmband.experiments.skin import (
+from elmband.metrics import confident_rates
+from elmband_experiments.paper import Settings
+from elmband_experiments.paper.halves import COLUMNS, Halves, pixels, split_at_random, targets_of
+from elmband_experiments.paper.skin import (
     BY_PHOTO,
     BY_ROW,
     DEFAULT,
@@ -19,7 +20,6 @@ from elmband.experiments.skin import (
     of_which_class,
     thinned,
 )
-from elmband.metrics import confident_rates
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -133,7 +133,7 @@ def test_fewer_points_draw_the_same_curve(by_photo, monkeypatch):
     y, all_answers = by_photo
     answers = all_answers[UNIFORM]
     whole = confident_rates(y, answers.label, answers.confidence)
-    monkeypatch.setattr("elmband.experiments.skin.MOST_POINTS", 50)
+    monkeypatch.setattr("elmband_experiments.paper.skin.MOST_POINTS", 50)
     few = thinned(whole)
     assert len(few.coverage) <= 50 + len(SHARES)
     places = np.searchsorted(whole.coverage, few.coverage)

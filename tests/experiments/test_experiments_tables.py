@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elmband.datasets import catalogue
-from elmband.datasets.sources import Direct, OpenML
-from elmband.experiments import Settings
-from elmband.experiments.models import DEFAULT
-from elmband.experiments.table import (
+from elmband_experiments.datasets import catalogue
+from elmband_experiments.datasets.sources import Direct, OpenML
+from elmband_experiments.paper import Settings
+from elmband_experiments.paper.models import DEFAULT
+from elmband_experiments.paper.table import (
     BY_TIME,
     FEW,
     METHODS,
@@ -25,9 +25,9 @@ from elmband.experiments.table import (
     measured,
     sentences,
 )
-from elmband.experiments.tasks import TASKS, by_time, load, splits
-from elmband.experiments.uniform import WIDTHS, boundary
-from elmband.experiments.uniform import run as run_uniform
+from elmband_experiments.paper.tasks import TASKS, by_time, load, splits
+from elmband_experiments.paper.uniform import WIDTHS, boundary
+from elmband_experiments.paper.uniform import run as run_uniform
 from loopback import serving
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
@@ -134,7 +134,7 @@ def test_asked_to_download_the_command_finds_all_it_needs(data_folder, tmp_path,
         for entry in (catalogue.CONCRETE, catalogue.PLASMA, catalogue.POWERPLANT):
             serve = serve_plain if entry.name == "powerplant" else serve_openml
             moved = replace(entry, source=serve(server, entry, data_folder))
-            monkeypatch.setattr(f"elmband.experiments.base.{entry.name.upper()}", moved)
+            monkeypatch.setattr(f"elmband_experiments.paper.base.{entry.name.upper()}", moved)
         assert "powerplant" in Settings().missing("data")
         assert server.asked == []
         assert Settings(download=True).missing("data") is None

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from dataclasses import replace
 from io import StringIO
 
@@ -12,12 +13,20 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from elmband.cli import app
-from elmband.cli.reproduce import _Bar
-from elmband.datasets import catalogue
-from elmband.datasets.sources import Direct
 from elmband.display import new_figure
-from elmband.experiments import EXPERIMENTS, GROUPS, Experiment, Result, Settings, chosen, reproduce
-from elmband.experiments.clock import Clock
+from elmband_experiments.cli.reproduce import _Bar
+from elmband_experiments.datasets import catalogue
+from elmband_experiments.datasets.sources import Direct
+from elmband_experiments.paper import (
+    EXPERIMENTS,
+    GROUPS,
+    Experiment,
+    Result,
+    Settings,
+    chosen,
+    reproduce,
+)
+from elmband_experiments.paper.clock import Clock
 
 ROWS = [
     {"mode": "<b>", "picp": 92.6312, "picp_quartiles": [90.0, 95.0], "rate": float("nan")},
@@ -138,9 +147,16 @@ def test_a_folder_that_lacks_a_set_is_told_before_any_work(tmp_path):
 @pytest.mark.usefixtures("no_data")
 def test_a_download_that_fails_is_told(monkeypatch):
     broken = replace(catalogue.CONCRETE, source=Direct("http://127.0.0.1:9/concrete.arff"))
-    monkeypatch.setattr("elmband.experiments.base.CONCRETE", broken)
+    monkeypatch.setattr("elmband_experiments.paper.base.CONCRETE", broken)
     said = Settings(download=True).missing("data")
     assert said.startswith("http://127.0.0.1:9/concrete.arff could not be downloaded: ")
+
+
+def test_a_clone_without_pooch_leaves_out_what_needs_data(monkeypatch):
+    for name in ("ELMBAND_DATA", "ELMBAND_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    assert Settings().missing("data").endswith("need pooch: pip install pooch")
 
 
 def test_run_times_have_a_factor(paper):

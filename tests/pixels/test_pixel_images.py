@@ -8,7 +8,7 @@ import pytest
 from painted import paint
 from PIL import Image
 
-from elmband.pixels import pixel_features, pixel_targets, write_pixels
+from elmband_experiments.pixels import pixel_features, pixel_targets, write_pixels
 
 RNG = np.random.default_rng(0)
 IMAGE = RNG.integers(0, 256, (9, 12, 3), dtype=np.uint8)
@@ -124,7 +124,7 @@ def test_without_pillow_one_sentence_says_what_to_install():
     program = """
 import sys
 sys.modules["PIL"] = None
-from elmband.pixels import feature_names, pixel_features, write_pixels
+from elmband_experiments.pixels import feature_names, pixel_features, write_pixels
 feature_names()
 for call in (lambda: pixel_features("a.png"), lambda: write_pixels("a", "b", "c.npy")):
     try:
@@ -134,5 +134,5 @@ for call in (lambda: pixel_features("a.png"), lambda: write_pixels("a", "b", "c.
 """
     command = [sys.executable, "-c", program]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
-    sentence = "Reading images needs Pillow, which is missing: pip install 'elmband[images]'\n"
+    sentence = "Reading images needs Pillow, which is missing: pip install pillow\n"
     assert result.stdout == 2 * sentence

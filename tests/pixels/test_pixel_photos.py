@@ -5,7 +5,7 @@ import pytest
 from painted import paint
 from PIL import Image
 
-from elmband.pixels.photos import find_photos
+from elmband_experiments.pixels.photos import find_photos
 
 
 @pytest.fixture

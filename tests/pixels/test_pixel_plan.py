@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmband.pixels.photos import Photo, split_photos
-from elmband.pixels.plan import Counted, check_white, plan, shares
+from elmband_experiments.pixels.photos import Photo, split_photos
+from elmband_experiments.pixels.plan import Counted, check_white, plan, shares
 
 
 def photo(number):

@@ -3,7 +3,7 @@ import pytest
 from painted import all_rows, paint
 from PIL import Image
 
-from elmband.pixels import feature_names, pixel_features, pixel_targets
+from elmband_experiments.pixels import feature_names, pixel_features, pixel_targets
 
 RNG = np.random.default_rng(0)
 IMAGE = RNG.integers(0, 256, (11, 13, 3), dtype=np.uint8)

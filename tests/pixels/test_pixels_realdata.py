@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elmband import ELMRegressor, scan
-from elmband.pixels import pixel_features, pixel_targets, write_pixels
+from elmband_experiments.pixels import pixel_features, pixel_targets, write_pixels
 
 pytestmark = [pytest.mark.realdata, pytest.mark.slow]
 

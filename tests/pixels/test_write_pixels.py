@@ -16,7 +16,7 @@ from rich.console import Console
 
 from elmband import ELMRegressor, scan
 from elmband.engines import progress
-from elmband.pixels import (
+from elmband_experiments.pixels import (
     bar,
     feature_names,
     pick,
@@ -25,9 +25,9 @@ from elmband.pixels import (
     plan,
     write_pixels,
 )
-from elmband.pixels.photos import Photo
+from elmband_experiments.pixels.photos import Photo
 
-WRITE = sys.modules["elmband.pixels.write"]
+WRITE = sys.modules["elmband_experiments.pixels.write"]
 NAMES = ("d", "b", "a", "c")
 
 
@@ -372,7 +372,7 @@ def test_nothing_is_shown_where_nobody_looks(folder, monkeypatch, capsys, verbos
 
 PEAK = """
 from pathlib import Path
-from elmband.pixels import write_pixels
+from elmband_experiments.pixels import write_pixels
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -32,6 +32,10 @@ def test_training_rows_are_called_so(model, tmp_path):
     assert "of these rows were in training" in text
     assert "flattering" in text
     assert 'class="warning"' in text
+    # Neither kept nor wider than need be: nothing of that is known.
+    assert "That says little of new rows:" in text
+    assert "The promise is kept" not in text
+    assert "wider than they need to be" not in text
 
 
 def test_a_part_from_training_is_estimated(model, tmp_path):

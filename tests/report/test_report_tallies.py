@@ -20,7 +20,7 @@ from elmband.report.bins import (
     spans_apart,
     threshold_steps,
 )
-from elmband.report.first_pass import Drawn, row_keys, sample_size
+from elmband.report.first_pass import Drawn, number_keys, sample_size
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel, Cells, Extremes, Span
 
@@ -100,7 +100,7 @@ def test_the_sample_of_rows_does_not_depend_on_how_they_are_cut():
     numbers, X = np.arange(ROWS), VALUES
 
     def drawn(part):
-        return Drawn(50, row_keys(numbers[part]), X[part], numbers[part]).cut()
+        return Drawn(50, number_keys(numbers[part]), X[part], numbers[part]).cut()
 
     whole = drawn(slice(None))
     for cut in (1, CUT, ROWS - 1):
@@ -113,7 +113,7 @@ def test_the_sample_of_rows_does_not_depend_on_how_they_are_cut():
 @pytest.mark.slow
 def test_the_sample_is_of_all_parts_of_the_rows():
     numbers = np.arange(1_000_000)
-    keys = row_keys(numbers)
+    keys = number_keys(numbers)
     kept = np.argpartition(keys, 10_000)[:10_000]
     tenths = np.bincount(kept // 100_000)
     # Binomial with mean 1000 and standard deviation 30.

@@ -5,18 +5,8 @@ from typing import Annotated
 import typer
 
 from elmband import __version__
-from elmband.cli import (
-    demo,
-    evaluate,
-    export,
-    fit,
-    info,
-    pixels,
-    predict,
-    report,
-    reproduce,
-    triage,
-)
+from elmband.cli import demo, evaluate, export, fit, info, predict, report, triage
+from elmband.cli._experiments import add_command
 from elmband.cli._status import MEANING, Commands, ending
 
 __all__ = ["app", "main"]
@@ -44,9 +34,9 @@ app.command(epilog=triage.EXAMPLE)(triage.triage)
 app.command(epilog=report.EXAMPLE)(report.report)
 app.command(epilog=info.EXAMPLE)(info.info)
 app.command(epilog=export.EXAMPLE)(export.export)
-app.command(epilog=pixels.EXAMPLE)(pixels.pixels)
+add_command(app, "pixels")
 app.command(epilog=demo.EXAMPLE)(demo.demo)
-app.command(epilog=reproduce.EXAMPLE)(reproduce.reproduce)
+add_command(app, "reproduce")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 (Typer hands over the flag by position)

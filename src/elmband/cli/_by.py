@@ -12,7 +12,7 @@ from elmband import ELMSelectiveClassifier
 from elmband.cli._options import option
 from elmband.engines.progress import shown
 from elmband.report.classes.predictions import said as said_of_classes
-from elmband.report.first_pass import MOST_ROWS, Drawn, row_keys
+from elmband.report.first_pass import MOST_ROWS, Drawn, number_keys
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.inputs import labelled_rows
 from elmband.report.intervals.predictions import said as said_of_intervals
@@ -87,7 +87,7 @@ def groups_by(
 
 def _sampled(block: Block) -> Several:
     """Draw labels of each column."""
-    keys, nothing = row_keys(block.numbers), np.empty((block.n, 0))
+    keys, nothing = number_keys(block.numbers), np.empty((block.n, 0))
     return Several(tuple(Drawn(MOST_ROWS, keys, nothing, labels).cut() for labels in block.groups))
 
 

@@ -9,9 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from elmband.cli._by import LEAST_ROWS, OTHERS, worst_first
-from elmband.cli._options import counted
 from elmband.ground.printable import on_one_line
-from elmband.ground.wording import percent
+from elmband.ground.wording import counted, percent, percent_exactly
 
 _WIDTH = 80
 # Groups with a line, and letters of their names.
@@ -51,7 +50,7 @@ def by_lines(found: list[dict[str, Any]], shown_at: Sequence[float]) -> Iterator
 
 
 def _of_intervals(name: str, groups: list[dict[str, Any]], at: int, level: float) -> str:
-    title = f"Coverage of {100 * level:.10g} % intervals by {_short(name)}, the worst first"
+    title = f"Coverage of {percent_exactly(level)} intervals by {_short(name)}, the worst first"
     rows = (
         (*_named(group), f"{one['coverage']:.4g}", f"{one['mean_width']:.4g}", one["verdict"])
         for group in worst_first(groups, at)

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Self
 from elmband import ELMIntervalRegressor
 from elmband.cli._files import named
 from elmband.cli._missing import dropped, dropped_line, used_rows
-from elmband.cli._options import counted
 from elmband.cli._promise import LEVELS, highest_level, multipliers, percent_down, rows_for
 from elmband.ground.printable import on_one_line
+from elmband.ground.wording import counted, percent_exactly
 
 
 class Before(NamedTuple):
@@ -77,12 +77,12 @@ def _intervals(model: Any, facts: dict[str, Any]) -> str:
         f"least their level, on average over {ones}"
     )
     if len(infinite) == len(LEVELS):
-        words = f"too few {unit} to guarantee any level from {100 * LEVELS[0]:g} % on"
+        words = f"too few {unit} to guarantee any level from {percent_exactly(LEVELS[0])} on"
     words += _compared(facts["levels"])
     if infinite:
         words += (
-            f"; those of {100 * infinite[0]:g} % are infinite, {rows_for(model, infinite[0])} "
-            f"{unit} are the least for them"
+            f"; those of {percent_exactly(infinite[0])} are infinite, "
+            f"{rows_for(model, infinite[0])} {unit} are the least for them"
         )
     return f"{begun}{words}."
 
@@ -94,8 +94,8 @@ def _compared(levels: list[dict[str, Any]]) -> str:
         return ""
     level = known[-1]
     return (
-        f"; at {100 * level['confidence_level']:g} % they are {level['width_factor']:.2f} times as "
-        "wide as estimated"
+        f"; at {percent_exactly(level['confidence_level'])} they are "
+        f"{level['width_factor']:.2f} times as wide as estimated"
     )
 
 

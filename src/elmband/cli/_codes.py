@@ -15,7 +15,7 @@ of their ranks) by value:
    Values count by their rows: the means of rare ones are mostly noise.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -23,7 +23,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import rankdata
 
 from elmband.cli._group_key import is_whole
-from elmband.cli._head import head_of
+from elmband.cli._head import Head
 from elmband.ground.arrays import Array
 
 _LEAST, _MOST, _ROWS_EACH = 7, 300, 5
@@ -40,9 +40,8 @@ class Codes(NamedTuple):
     levels: int
 
 
-def suspected_codes(rows: Any) -> list[Codes]:
-    """Return the columns of a scan that look like codes of categories."""
-    head = head_of(rows)
+def suspected_codes(head: Head) -> list[Codes]:
+    """Return the columns of a sample that look like codes of categories."""
     y = head.targets()
     if y is None:
         return []

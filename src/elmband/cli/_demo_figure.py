@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from elmband.cli._demo_task import Floats, Outcome, Task
 from elmband.datasets import DOMAIN, noise_std, projection
 from elmband.display import IntervalDisplay, new_figure
+from elmband.ground.wording import percent_exactly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ def draw(task: Task, outcomes: list[Outcome], level: float) -> "Figure":
     """Draw the artificial data with the truth, then each kind of interval over them."""
     figure = new_figure(16, 4.8)
     axes = figure.subplots(1, 1 + len(outcomes), sharex=True, sharey=True)
-    draw_title(axes[0], "data and truth", f"true interval at {percent(level)}")
+    draw_title(axes[0], "data and truth", f"true interval at {percent_exactly(level)}")
     for ax, outcome in zip(axes[1:], outcomes, strict=True):
         draw_outcome(ax, outcome)
     for ax in axes:
@@ -66,8 +67,3 @@ def draw_outcome(ax: "Axes", outcome: Outcome) -> None:
 def around(mean: Floats, half: Floats) -> Floats:
     """Return intervals with the given centre and half width."""
     return np.stack([mean - half, mean + half], axis=-1)
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, without needless zeros."""
-    return f"{100 * share:.6g} %"

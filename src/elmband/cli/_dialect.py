@@ -3,20 +3,15 @@
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from elmband.cli._batches import Piece
 from elmband.cli._status import note
-from elmband.sources.stream.csv_decimal import misread_in
 from elmband.sources.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
-from elmband.sources.stream.csv_open import csv_columns, open_csv
+from elmband.sources.stream.csv_open import csv_columns
 from elmband.sources.stream.csv_sniff import other_delimiters
-from elmband.sources.stream.errors import needed
-
-# Rows of the first block in which numbers that are read as text are looked for.
-_ROWS = 1000
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -78,38 +73,15 @@ def _differs(found: CsvDialect, asked: CsvDialect) -> Iterator[bool]:
 
 
 def tell_names(pieces: Iterable[Piece], used: Collection[str], data: str) -> None:
-    """Say which of the columns to learn from look like numbers and are read as text."""
+    """Say which of the columns to learn from are read as text, since numbers begin with zeros."""
     piece = next(iter(pieces))
     if piece.dialect.delimiter is None:
         return
     path = Path(piece.path)
-    schema, padded = csv_columns(path, piece.dialect)
+    padded = csv_columns(path, piece.dialect).padded
     for name in sorted(padded & set(used)):
         option = shlex.quote(f"{name}=number")
         note(
             f"Column {name!r} of {data} has whole numbers that begin with zeros, and is read as "
             f"text: --types {option} if they are amounts."
         )
-    texts = [field.name for field in schema if str(field.type) == "string" and field.name in used]
-    for name, cell in _misread(path, piece.dialect, texts):
-        note(
-            f"Column {name!r} of {data} has numbers such as {cell} and is read as "
-            "text: write them without separators of thousands, or name the decimal point by "
-            "--decimal."
-        )
-
-
-def _misread(path: Path, dialect: CsvDialect, names: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield columns of text that are numbers but for their marks, and one of these."""
-    if not names:
-        return
-    types: dict[str, Any] = dict.fromkeys(names, needed("pyarrow", str(path)).string())
-    with open_csv(path, dialect, types) as (_, batches):
-        batch = next(batches, None)
-    if batch is None:
-        return
-    for name in names:
-        cells = batch.column(name).slice(0, _ROWS).drop_null().to_pylist()
-        found = misread_in(cells)
-        if found is not None:
-            yield name, found

@@ -7,9 +7,9 @@ from elmband.cli._files import destination
 from elmband.cli._learn import learned
 from elmband.cli._local import local_line
 from elmband.cli._missing import dropped, dropped_line, used_rows
-from elmband.cli._options import counted
 from elmband.cli._target import target_facts, target_lines
 from elmband.ground.printable import on_one_line
+from elmband.ground.wording import counted
 
 
 def size_facts(rows: Any, labels: Any, *, drop_missing: bool) -> dict[str, Any]:

@@ -10,7 +10,11 @@ from elmband.cli._model import whole_number
 from elmband.cli._option_words import in_option_words
 from elmband.cli._status import UnkeptError
 from elmband.models.request import Request
-from elmband.sources.stream.csv_decimal import misread_in
+from elmband.sources.encode.decide import UNMARKED
+from elmband.sources.encode.written import is_number, marked_number
+
+# So many classes may be in any table.
+_FEWEST = 20
 
 
 def check_target(rows: Any, data: str, *, classes: bool) -> bool:
@@ -18,28 +22,42 @@ def check_target(rows: Any, data: str, *, classes: bool) -> bool:
     levels = None if rows.encoder is None else rows.encoder.target_levels_
     if levels is None:
         return False
-    number = None if classes else misread_in([str(level) for level in levels])
-    if number is not None:
+    if not classes:
+        _check_numbers([str(level) for level in levels], named(data))
+        _check_few(len(levels), rows.encoder.state_.n_rows, named(data))
+    return True
+
+
+def _check_numbers(levels: list[str], data: str) -> None:
+    """Refuse levels that are numbers in the eyes of people, or among which most are."""
+    marked = marked_number(levels)
+    if marked is not None:
         raise ValueError(
-            f"{named(data)} has numbers such as {number} in its target column, which are text as "
-            "they are written: write them without separators of thousands, name the decimal "
-            "point by --decimal, or take every value as a class with --classes."
+            f"{data} has numbers such as {marked} in its target column, which are text as they are "
+            f"written: write them {UNMARKED}, name the decimal point by --decimal, or take every "
+            "value as a class with --classes."
         )
-    words = [str(level) for level in levels if not _is_number(str(level))]
-    if not classes and words and len(words) < len(levels) / 2:
+    words = [level for level in levels if not is_number(level)]
+    if words and len(words) < len(levels) / 2:
         raise ValueError(
-            f"{named(data)} has numbers in its target column, but also text such as {words[0]!r}: "
+            f"{data} has numbers in its target column, but also text such as {words[0]!r}: "
             "mend these values, or take every value as a class with --classes."
         )
-    return True
+    if not words and not all(level.lstrip("+-").isdecimal() for level in levels):
+        raise ValueError(
+            f"{data} holds the numbers of its target column as text, such as {levels[0]!r}: make "
+            "it a column of numbers, or take every value as a class with --classes."
+        )
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _check_few(n_levels: int, n_rows: float, data: str) -> None:
+    """Refuse names of rows, as classes of which most have a single row."""
+    if n_levels > max(_FEWEST, n_rows / 2):
+        raise ValueError(
+            f"{data} has text in its target column, with {n_levels:,} different values in "
+            f"{n_rows:,.0f} rows, which are rather names of rows than classes: choose another "
+            "target, or take every value as a class with --classes."
+        )
 
 
 def positive_class(rows: Any, name: str) -> Any:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from elmband.ground.printable import on_one_line
+from elmband.ground.wording import percent
 
 # The part of the help with what is for hidden layers.
 LAYERS = "Layers"
@@ -38,7 +39,7 @@ def local_line(model: Any) -> str:
     parts = []
     for part, what in (("mean", "errors"), ("noise", "the size of errors")):
         named = [
-            f"{on_one_line(layer.column)} ({layer.levels:,} {layer.kind}, {100 * layer.gain:.1f} %)"
+            f"{on_one_line(layer.column)} ({layer.levels:,} {layer.kind}, {percent(layer.gain)})"
             for layer in model.local_layers_
             if layer.part == part
         ]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from elmband.cli._options import counted
+from elmband.ground.wording import counted
 
 DropMissing = Annotated[
     bool,

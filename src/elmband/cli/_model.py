@@ -14,10 +14,10 @@ from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.cli._missing import missing_target
 from elmband.cli._option_words import in_option_words
-from elmband.cli._options import counted
 from elmband.cli._status import UnkeptError
 from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
 from elmband.engines.progress import shown
+from elmband.ground.wording import counted
 from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at

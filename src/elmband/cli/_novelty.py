@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from elmband.cli._options import counted
 from elmband.cli._status import note
 from elmband.estimators._unlike import notes_on
+from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
 
 

@@ -117,8 +117,3 @@ def tell(facts: Mapping[str, Any], text: str, *, as_json: bool, outputs: tuple[s
     # JSON has escapes of its own.
     words = json.dumps(plain(facts)) if as_json else printable(text)
     typer.echo(words, err=STANDARD in outputs)
-
-
-def counted(n: float, what: str) -> str:
-    """Return a number of things, in words for one or several."""
-    return f"{n:,.10g} {what}{'' if n == 1 else 's'}"

@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._options import counted
+from elmband.ground.wording import counted
 
 # Where intervals are looked at.
 LEVELS = (0.5, 0.9, 0.95)

@@ -167,6 +167,11 @@ def scale_words(transform: Any) -> str:
     )
 
 
+def has_all_values(model: Any) -> bool:
+    """Tell whether bounds are among all values that a target takes, not the two lowest alone."""
+    return len(model.target_values_) > 2 or not math.isinf(model.target_range_[1])
+
+
 def target_lines(model: Any, target: str) -> list[str]:
     """Say in one line each what was found of the target, and how it is switched off."""
     lines = []
@@ -177,7 +182,13 @@ def target_lines(model: Any, target: str) -> list[str]:
             "if they need not)."
         )
     values = getattr(model, "target_values_", None)
-    if values is not None:
+    if values is not None and not has_all_values(model):
+        low, next_one = (f"{value:g}" for value in values)
+        lines.append(
+            f"Bounds of {target} near {low} and {next_one}, the lowest values that it takes, are "
+            "these (--target-range none if not wanted)."
+        )
+    elif values is not None:
         lines.append(
             f"Bounds of {target} are among the {len(values)} values that it takes: intervals are "
             "much better so, and cover more than they say (--target-range none if not wanted)."

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
+from elmband.ground.wording import percent_exactly
 
 Tolerance: TypeAlias = Annotated[
     float | None,
@@ -70,7 +71,7 @@ def missed(model: Any, found: Any, tolerance: float | None) -> list[str]:
 def _compared(model: Any, found: Any) -> Iterator[Compared]:
     if isinstance(model, ELMIntervalRegressor):
         for level in found.levels:
-            what = f"Intervals of {100 * level.confidence_level:.6g} % cover a share of"
+            what = f"Intervals of {percent_exactly(level.confidence_level)} cover a share of"
             more = ", more than was asked for: they are too wide"
             for coverage in np.atleast_1d(level.coverage).tolist():
                 yield Compared(what, level.confidence_level, coverage, both=True, more=more)

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import typer
 
 from elmband.cli._codes import Codes, suspected_codes
 from elmband.cli._groups import tell_group_key
+from elmband.cli._head import Head, head_of
+from elmband.cli._number_dates import suspected_dates
 from elmband.cli._status import note
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.notes import WAY, ColumnNote
@@ -93,15 +96,18 @@ def check_roles(encoder: TableEncoder, **taken: str | None) -> None:
             raise ValueError(f"--types names {name!r}, which is the {role} and no feature.")
 
 
-def tell_columns(rows: Any, groups: str | None) -> None:
+def tell_columns(rows: Any, groups: str | None, *, classes: bool) -> None:
     """Say of columns what people may not expect, and which look like something else."""
     if rows.encoder is None:
         return
     key = tell_group_key(rows) if groups is None else None
     said = rows.encoder.types or {}
-    looked_at = (one for one in suspected_codes(rows) if one.name != key and one.name not in said)
-    state = rows.encoder.state_
-    notes = (*state.notes, *map(_suspicion, looked_at))
+    head, state = head_of(rows), rows.encoder.state_
+    codes = (one for one in suspected_codes(head) if one.name != key and one.name not in said)
+    dates = (one for one in suspected_dates(head) if one[0] not in said)
+    notes = (*state.notes, *map(_suspicion, codes), *(_date_note(*one) for one in dates))
+    if not classes:
+        _tell_two_values(head)
     # The summary of the model tells it too.
     rows.encoder.state_ = replace(state, notes=notes)
     for one in notes:
@@ -115,3 +121,19 @@ def _suspicion(codes: Codes) -> ColumnNote:
         "makes each a category"
     )
     return ColumnNote(codes.name, "looks like codes", told, (("types", "text"),))
+
+
+def _date_note(name: str, number: int) -> ColumnNote:
+    told = f"holds whole numbers such as {number} that look like dates: {WAY} makes dates of them"
+    return ColumnNote(name, "looks like dates", told, (("types", "date"),))
+
+
+def _tell_two_values(head: Head) -> None:
+    """Say of a target of two whole numbers how it is taken for classes."""
+    y = head.targets()
+    values = [] if y is None else np.unique(y).tolist()
+    if len(values) == 2 and all(value.is_integer() for value in values):
+        note(
+            f"The target takes two values, {values[0]:.0f} and {values[1]:.0f}, and is learned as "
+            "a number: --classes if these are classes."
+        )

@@ -14,7 +14,7 @@ from rich.table import Table
 from scipy.special import ndtri
 
 from elmband import ELMIntervalRegressor, ELMRegressor
-from elmband.cli._demo_figure import around, draw, percent
+from elmband.cli._demo_figure import around, draw
 from elmband.cli._demo_task import (
     Floats,
     Kind,
@@ -28,6 +28,7 @@ from elmband.cli._files import STANDARD, destination, writable
 from elmband.cli._options import AsJson, share, tell
 from elmband.cli._outputs import check_outputs
 from elmband.ground.files import appearing_whole, naming
+from elmband.ground.wording import percent_exactly
 from elmband.metrics import coverage_by_group, interval_score, nmpiw, picp
 
 EXAMPLE = (
@@ -196,7 +197,7 @@ def measure(kind: Kind, task: Task, seed: int, level: float, fifths: NDArray[np.
 def table(task: Task, outcomes: list[Outcome], level: float) -> Table:
     """Lay out the outcomes, within 80 columns."""
     result = Table(
-        title=f"{task.name}: intervals at nominal {percent(level)}",
+        title=f"{task.name}: intervals at nominal {percent_exactly(level)}",
         caption=(
             f"{len(task.y_test):,} test rows; noisiest and quietest fifth by {task.order}.\n"
             "Interval score: lower is better.\n"

@@ -182,7 +182,7 @@ def fit(
             model = _made(layers.neurons, published=published, classes=classes or text, **wishes)
             _set_options(model, numbers, rows, positive)
             model.set_params(random_state=seed, **layers.learning)
-            tell_columns(rows, groups)
+            tell_columns(rows, groups, classes=isinstance(model, ELMSelectiveClassifier))
             labels = groups_of(rows, groups, data)
             with workers_of(workers, scheduler) as client, option_words(target):
                 model.fit(rows, groups=labels, checkpoint=checkpoint, client=client)

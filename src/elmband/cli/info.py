@@ -6,10 +6,11 @@ from typing import Any
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
 from elmband.cli._local import local_line
-from elmband.cli._options import AsJson, Model, counted, tell
+from elmband.cli._options import AsJson, Model, tell
 from elmband.cli._promise import promise_of, promise_words
-from elmband.cli._target import scale_words, target_facts
+from elmband.cli._target import has_all_values, scale_words, target_facts
 from elmband.ground.printable import on_one_line
+from elmband.ground.wording import counted
 from elmband.uncertainty.targets import told_range
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
@@ -106,7 +107,11 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
         lines["range"] = f"predictions and bounds stay {told_range((model.target_range_,))}"
     if "target_values" in facts:
         values = [f"{value:g}" for value in facts["target_values"]]
-        lines["values"] = f"bounds are among {_shortened(values)}"
+        lines["values"] = (
+            f"bounds are among {_shortened(values)}"
+            if has_all_values(model)
+            else f"bounds near {' and '.join(values)}, the lowest values, are these"
+        )
     if "target_transform" in facts:
         lines["scale"] = f"learned on the scale of {scale_words(model.target_transform_)}"
     width = max(map(len, lines))

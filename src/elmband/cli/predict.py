@@ -14,20 +14,13 @@ from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_d
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
 from elmband.cli._novelty import facts_of, novelty, tell_novelty, tell_unbounded, unbounded
-from elmband.cli._options import (
-    AsJson,
-    EscapeFormulas,
-    Levels,
-    Model,
-    check_inputs,
-    counted,
-    tell,
-)
+from elmband.cli._options import AsJson, EscapeFormulas, Levels, Model, check_inputs, tell
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
 from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
 from elmband.engines.cluster import Answers
+from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
 from elmband.sources.stream.files import find_files
 from elmband.sources.stream.pieces import refuse_dialect

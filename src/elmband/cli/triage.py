@@ -21,7 +21,6 @@ from elmband.cli._options import (
     MinPrecision,
     Model,
     check_inputs,
-    counted,
     one_wish,
     option,
     share,
@@ -33,6 +32,7 @@ from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_c
 from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.engines.cluster import Answers
 from elmband.engines.engine import reduced
+from elmband.ground.wording import counted
 from elmband.sources.stream.files import find_files
 from elmband.uncertainty.classes import LabelCounts
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elmband.display.figure import axes_or_new
 from elmband.ground.arrays import to_numpy
+from elmband.ground.wording import percent_exactly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -237,4 +238,6 @@ def _column_name(X: Any) -> str:
 
 
 def _interval_label(confidence_level: float | None) -> str:
-    return "interval" if confidence_level is None else f"{100 * confidence_level:g} % interval"
+    if confidence_level is None:
+        return "interval"
+    return f"{percent_exactly(confidence_level)} interval"

@@ -15,7 +15,7 @@ from elmband.uncertainty.classes import Classes
 from elmband.uncertainty.confidence import Confidence, Judge
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.mean import MeanModel
-from elmband.uncertainty.probability import Probability, two_sided
+from elmband.uncertainty.probability import Probability, both_classes
 
 
 def with_probability(fitted: Fitted, left_out: LeftOut) -> Fitted:
@@ -28,7 +28,7 @@ def with_probability(fitted: Fitted, left_out: LeftOut) -> Fitted:
     decisions, codes = mean * scale + centre, target * scale + centre
     if classes.single_output or classes.multilabel:
         found = tuple(
-            Probability.fit(two_sided(d), (code > 0).astype(np.int64), s)
+            Probability.fit(both_classes(d), (code > 0).astype(np.int64), s)
             for d, code in zip(decisions.T, codes.T, strict=True)
         )
     else:

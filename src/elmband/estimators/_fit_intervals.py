@@ -328,8 +328,10 @@ def _with_values(
     gaining = gaining_values(values, left_out, units.scaling, multipliers, units.range)
     if gaining is None:
         return units
-    ends = zip(units.range, pool.values.ends(), gaining, strict=True)
-    within = tuple(narrowed(*pair) if some else pair[0] for *pair, some in ends)
+    parts = zip(units.range, pool.values.ends(), gaining, values, strict=True)
+    within = tuple(
+        narrowed(ends, other) if found == known else ends for ends, other, found, known in parts
+    )
     return replace(units, values=gaining, range=within)
 
 

@@ -113,7 +113,9 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         The values that bounds are among. Where targets take at most 64, as ratings do, bounds move
         to the nearest one if that makes the score of 90 % intervals of rows left out better by
         10 %: such intervals are often a single value, and cover more than they say. A least or
-        greatest value of at least 2 % of the rows ends the `target_range_` then. None where
+        greatest value of at least 2 % of the rows ends the `target_range_` then. Of other targets
+        whose range ends at the least of few values, as counts that may be zero, these are the two
+        lowest, if that makes the score no worse: bounds near them move there. None where
         bounds may be any number, as with ``target_range=None`` or ``target_transform=None``, and
         after `calibrate`.
     reweighted_ : bool

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elmband.ground.wording import percent_exactly
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -60,7 +62,7 @@ class Evaluation:
     def __repr__(self) -> str:
         scores = (f"{name}={_short(getattr(self, name))}" for name in ("rmse", "mae", "r2", "nll"))
         bands = [
-            f"coverage {_short(level.coverage)} at {100 * level.confidence_level:.10g} %"
+            f"coverage {_short(level.coverage)} at {percent_exactly(level.confidence_level)}"
             for level in self.levels[:3]
         ]
         more = [f"... {len(self.levels) - 3} more"] if len(self.levels) > 3 else []
@@ -72,7 +74,7 @@ class Evaluation:
         points += _lines(_count(self.n), self.rmse, self.mae, self.r2, self.nll)
         bands: list[Line] = [("level", *head, "coverage", "mean width", "NMPIW", "interval score")]
         for level in self.levels:
-            bands += _lines(f"{100 * level.confidence_level:.10g} %", *level[1:])
+            bands += _lines(percent_exactly(level.confidence_level), *level[1:])
         return f"{_table(points)}\n\n{_table(bands)}"
 
 
@@ -95,7 +97,7 @@ def _lines(name: str, *scores: Number) -> list[Line]:
     lines = zip(*(np.atleast_1d(score) for score in scores), strict=True)
     several = np.ndim(scores[0]) > 0
     return [
-        (name, *([str(i)] if several else []), *(f"{score:.4g}" for score in line))
+        (name, *([str(i)] if several else []), *("-" if np.isnan(s) else f"{s:.4g}" for s in line))
         for i, line in enumerate(lines)
     ]
 

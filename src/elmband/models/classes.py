@@ -9,7 +9,7 @@ from elmband.models.fitted import Fitted
 from elmband.sources.device import moved
 from elmband.sums.scaling import Scaling
 from elmband.uncertainty.confidence import Answer
-from elmband.uncertainty.probability import two_sided
+from elmband.uncertainty.probability import both_classes
 
 
 def decisions(fitted: Fitted, X: Array) -> Array:
@@ -33,10 +33,10 @@ def shares(fitted: Fitted, X: Array) -> Array:
             "with rows that it was trained on."
         )
     if classes.single_output:
-        return fitted.probability[0](two_sided(found))
+        return fitted.probability[0](both_classes(found))
     if not classes.multilabel:
         return fitted.probability[0](found)
-    each = [p(two_sided(found[:, j]))[:, 1] for j, p in enumerate(fitted.probability)]
+    each = [p(both_classes(found[:, j]))[:, 1] for j, p in enumerate(fitted.probability)]
     return namespace(found).stack(each, axis=1)
 
 

@@ -1,19 +1,22 @@
-"""Pixels of photos as rows. Needs Pillow, from the extra ``elmband[images]``.
+"""Pixels of photos as rows: names that lead to ``elmband_experiments.pixels`` where installed.
 
-``write_pixels("images", "masks", "skin.parquet", n_rows=2_000_000, balance="balanced")`` makes a
-table for :func:`elmband.scan`. :func:`pixel_features` and :func:`pixel_targets` give all pixels of
-one image, to predict it as a whole and to judge the prediction.
+:func:`write_pixels <elmband_experiments.pixels.write_pixels>` makes a table for
+:func:`elmband.scan`.
 """
 
-from elmband.pixels.summary import PixelFile, PixelSummary
-from elmband.pixels.windows import feature_names, pixel_features, pixel_targets
-from elmband.pixels.write import write_pixels
+from typing import Any
 
-__all__ = [
+from elmband.ground.experiments import forwarded
+
+_FORWARDED = (
     "PixelFile",
     "PixelSummary",
     "feature_names",
     "pixel_features",
     "pixel_targets",
     "write_pixels",
-]
+)
+
+
+def __getattr__(name: str) -> Any:
+    return forwarded("pixels", name, _FORWARDED)

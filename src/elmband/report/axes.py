@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmband.report.wording import span
+from elmband.ground.wording import span
 from elmband.sources.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmband.report.wording import count, percent
+from elmband.ground.wording import count, percent
 
 # Columns of the chart.
 _MOST = 10

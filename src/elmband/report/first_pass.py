@@ -80,7 +80,7 @@ def look(model: Any, block: Block) -> Look:
     X = np.ascontiguousarray(to_numpy(double(block.X)))
     y = block.y[:, None].astype(np.float64)
     size = sample_size(X.shape[1])
-    keys = row_keys(block.numbers)
+    keys = number_keys(block.numbers)
     nothing = np.empty((block.n, 0))
     return Look(
         column_moments(X, None),
@@ -98,7 +98,7 @@ def sample_size(n_features: int) -> int:
     return min(MOST_ROWS, max(_MOST_BYTES // (8 * n_features), 1000))
 
 
-def row_keys(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Keys:
+def number_keys(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Keys:
     """Mix row numbers to 64 random bits, by splitmix64."""
     key: Keys = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

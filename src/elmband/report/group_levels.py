@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from elmband.ground.wording import plain, span
 from elmband.report.axes import MISSING
 from elmband.report.bins import between, feature_edges
-from elmband.report.wording import plain, span
 
 Labels: TypeAlias = np.ndarray[Any, Any]
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]

@@ -8,7 +8,7 @@ from importlib import resources
 from importlib.util import find_spec
 from typing import Any
 
-from elmband.report import wording
+from elmband.ground import wording
 from elmband.report.charts import class_charts, group_charts, interval_charts
 
 _FOLDER = "page"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from elmband.ground.wording import count, percent
 from elmband.report.shares import Share
-from elmband.report.wording import count, percent
 from elmband.sums.row_prints import SeenRows
 
 # Fewer rows that can be compared tell nothing.

@@ -40,8 +40,19 @@ class ColumnMoments(Moments):
     @property
     def constant(self) -> Array:
         """Whether the values of a column are all equal but for rounding."""
+        return self.std <= self._rounding
+
+    @property
+    def _rounding(self) -> Array:
+        """Spread that rounding may leave of a constant column."""
         xp = namespace(self.mean)
-        return self.std <= 100 * epsilon(xp.float64, xp) * xp.abs(self.mean)
+        return 100 * epsilon(xp.float64, xp) * xp.abs(self.mean)
+
+    @property
+    def unit(self) -> Array:
+        """What a column is divided by that is constant but for rounding: 1, or that rounding."""
+        xp = namespace(self.mean)
+        return xp.where(self._rounding > 1, self._rounding, xp.ones_like(self.mean))
 
     def __add__(self, other: Self) -> Self:
         n = self.n + other.n
@@ -152,7 +163,7 @@ class Scaling:
             two_values = xp.abs((std / unit) ** 2 - most) <= _SAME_VARIANCE * most
             std = xp.where(two_values & (std < width / _MARK), width / _MARK, std)
         # Rounding leaves a constant column a spread of a few units in its last place.
-        return cls(mean=moments.mean, scale=xp.where(moments.constant, xp.ones_like(std), std))
+        return cls(mean=moments.mean, scale=xp.where(moments.constant, moments.unit, std))
 
     def __call__(self, X: Array, out: Any = None) -> Array:
         """Standardise columns, in the dtype of this scaling, on NumPy in `out`."""

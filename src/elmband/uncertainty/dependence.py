@@ -3,7 +3,8 @@
 Both are told by M, the mean of ∇f ∇fᵀ over training rows (`elmband.layers.relevance`): f is the
 mean, or the log-variance of the noise. The diagonal of M over its trace is the share of each input,
 and its eigenvectors are directions. Gradients are with respect to what neurons see, whose columns
-all have a variance of about one: units of inputs do not matter. The noise depends on inputs
+all have a variance of about one, so that units of inputs do not matter; those of rare marks, which
+neurons see with less, are multiplied by their standard deviation. The noise depends on inputs
 directly and by way of the predicted mean, which is an input of its model; the chain rule adds up
 both.
 """
@@ -100,8 +101,9 @@ def stack_dependences(
     n_outputs = int(stack.weights.shape[1])
     judged, _ = pool.judged(_n_rows(pool.n_distinct, n_outputs))
     X, s = judged.rows.X, judged.s
+    spread = _spread(stack.members[0].features, X, s)
     gradients = [_stack_gradients(stack, X, j) for j in range(n_outputs)]
-    mean = Dependence.of(_summed(gradients, s))
+    mean = Dependence.of(_summed(gradients, s, spread))
     if not noise:
         return Dependences(mean)
     predicted = stack.mean(X)
@@ -109,7 +111,7 @@ def stack_dependences(
         _noise_gradients(models, with_mean(X, predicted[:, j] * models.orientation), gradients[j])
         for j, models in enumerate(noise)
     ]
-    return Dependences(mean, Dependence.of(_summed(of_noise, s)))
+    return Dependences(mean, Dependence.of(_summed(of_noise, s, spread)))
 
 
 def _n_rows(n: int, n_outputs: int) -> int:
@@ -125,7 +127,20 @@ def layer_dependence(features: FeatureMap, coef: Array, X: Array, s: Array) -> D
     size = min(size, int(X.shape[0]))
     Z = double(features.viewed(X[:size, :]))
     found = [layer_gradients(features.hidden, Z, place(coef[:, j], Z)) for j in range(n_outputs)]
-    return Dependences(Dependence.of(_summed(found, double(s[:size]))))
+    spread = _spread(features, X[:size, :], double(s[:size]))
+    return Dependences(Dependence.of(_summed(found, double(s[:size]), spread)))
+
+
+def _spread(features: FeatureMap, X: Array, s: Array) -> Array:
+    """Return the standard deviation of rare marks, as neurons see them, and 1 for other inputs."""
+    Z = double(features.inputs(X))
+    xp = namespace(Z)
+    ends = xp.min(Z, axis=0), xp.max(Z, axis=0)
+    marks = xp.all((ends[0] == Z) | (ends[1] == Z), axis=0)
+    weights = s / xp.sum(s)
+    deviation = xp.sqrt(weights @ (Z - weights @ Z) ** 2)
+    ones = xp.ones_like(deviation)
+    return xp.where(marks & (deviation < 1), deviation, ones)
 
 
 def _stack_gradients(stack: MeanStack, X: Array, output: int) -> Array:
@@ -145,9 +160,9 @@ def _noise_gradients(models: NoiseModels, beside: Array, mean: Array) -> Array:
     return found[:, :-1] + found[:, -1:] * passed * mean
 
 
-def _summed(gradients: Sequence[Array], s: Array) -> GradientSums:
+def _summed(gradients: Sequence[Array], s: Array, spread: Array) -> GradientSums:
     """Sum over rows and outputs; of wide tables the diagonal only."""
-    parts = [_sums(G, double(s)) for G in gradients]
+    parts = [_sums(G * spread, double(s)) for G in gradients]
     return sum(parts[1:], parts[0])
 
 

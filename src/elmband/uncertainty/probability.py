@@ -157,6 +157,6 @@ def _shares(t: Array) -> Array:
     return share / xp.sum(share, axis=1, keepdims=True)
 
 
-def two_sided(decision: Array) -> Array:
+def both_classes(decision: Array) -> Array:
     """Return the decisions (n, 2) of both classes for d (n,)."""
     return namespace(decision).stack([-decision, decision], axis=1)

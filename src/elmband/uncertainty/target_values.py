@@ -4,6 +4,10 @@ What a model says between two values stands for the nearer one, so the quantiles
 are values. A bound that moves to the nearest value gives up none that it covered. It covers more
 than it says, so bounds move only where intervals of rows left out gain much by it: where values are
 far apart beside the width of intervals, which are often a single value then.
+
+Of counts with many zeros the two lowest values alone are taken: a lower bound of 0.1 leaves out
+all zeros for a tenth of a step. In the fifth of the rows with the largest means, where lower
+bounds rise above zero, 85 % of the goals of football teams were covered instead of 90.
 """
 
 from typing import Any, TypeAlias
@@ -96,12 +100,39 @@ def gaining_values(
         if not values or not np.isfinite(ends).all():
             kept.append(())
             continue
-        near = [nearest_values(end[:, None], (values,), 0)[:, 0] for end in (y, *ends)]
-        before, after = _score(near[0], *ends), _score(near[0], *near[1:])
-        gain = (before - after) / np.average(before, weights=rows.weights)
-        better = gains(gain, to_numpy(rows.weights), _ERRORS, _LEAST_GAIN)
-        kept.append(values if better else ())
+        y = _moved(y, values)
+        weights = to_numpy(rows.weights)
+        if _gain(y, ends, values, weights, _ERRORS, _LEAST_GAIN):
+            kept.append(values)
+        elif _at_the_end(values, low) and _gain(y, ends, values[:2], weights, 0.0, 0.0):
+            kept.append(values[:2])
+        else:
+            kept.append(())
     return tuple(kept) if any(kept) else None
+
+
+def _at_the_end(values: tuple[float, ...], low: float) -> bool:
+    """Tell whether bounds end at the least of more than two values."""
+    return len(values) > 2 and values[0] == low
+
+
+def _moved(bound: Floats, values: tuple[float, ...]) -> Floats:
+    """Return bounds (n,), each at the nearest of some values."""
+    moved: Floats = nearest_values(bound[:, None], (values,), 0)[:, 0]
+    return moved
+
+
+def _gain(
+    y: Floats,
+    ends: list[Floats],
+    values: tuple[float, ...],
+    weights: Floats,
+    errors: float,
+    least: float,
+) -> bool:
+    """Tell whether intervals gain enough if their ends move to the nearest of some values."""
+    before, after = _score(y, *ends), _score(y, *(_moved(end, values) for end in ends))
+    return gains((before - after) / np.average(before, weights=weights), weights, errors, least)
 
 
 def _score(y: Floats, low: Floats, high: Floats) -> Floats:

@@ -129,8 +129,11 @@ def narrowed(ends: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, 
 
 
 def values_range(values: tuple[float, ...], ends: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the range that was found of few values, or other ends where there are none."""
-    if not values:
+    """Return the range that was found of few values, or other ends where these are not all.
+
+    Two values without an end above are the lowest of more.
+    """
+    if not values or (len(values) == 2 and ends[1] == math.inf):
         return ends
     return found_range(Extent(np.array(values[:1]), np.array(values[-1:])), LEAST_ROWS)[0]
 

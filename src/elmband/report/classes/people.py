@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from elmband.ground.wording import count, number, percent
 from elmband.report.classes.counts import Plan, Seen
 from elmband.report.shares import Share
-from elmband.report.wording import count, number, percent
 
 # Where the slider stands at first, if the model has no threshold of its own.
 _START = 0.7

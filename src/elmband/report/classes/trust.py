@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from elmband.ground.wording import percent
 from elmband.report.classes.counts import Plan, Seen
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel
-from elmband.report.wording import percent
 
 
 def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:

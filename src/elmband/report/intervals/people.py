@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from elmband.ground.wording import count, number, out_of, percent
 from elmband.report.intervals.counts import Seen
-from elmband.report.wording import count, number, out_of, percent
 
 # Where the slider stands at first.
 _START = 0.7

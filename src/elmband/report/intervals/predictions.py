@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.wording import percent_exactly
 from elmband.models.intervals import bounds, deviation, mean_in_units
 from elmband.report.inputs import placed
 from elmband.report.tallies import Floats
@@ -57,8 +58,8 @@ def levels_of(model: Any, confidence_level: float) -> tuple[float, ...]:
     """Return the levels to look at, in order: those at which intervals are finite."""
     if not _is_finite(model, confidence_level):
         raise ValueError(
-            f"Intervals at {100 * confidence_level:g} % are infinite: the model was calibrated on "
-            "too few rows for that; choose a lower confidence_level."
+            f"Intervals at {percent_exactly(confidence_level)} are infinite: the model was "
+            "calibrated on too few rows for that; choose a lower confidence_level."
         )
     asked = sorted({*_LEVELS, confidence_level})
     return tuple(level for level in asked if _is_finite(model, level))

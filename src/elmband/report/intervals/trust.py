@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from elmband.ground.wording import number, percent
 from elmband.report.intervals.counts import Plan, Seen
 from elmband.report.shares import Share, group_verdict
-from elmband.report.wording import number, percent
 
 
 def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:

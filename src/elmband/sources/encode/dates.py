@@ -31,7 +31,8 @@ _ISO_OFFSET = r"(?:Z|(?P<s>[+-])(?P<zh>00)(?::?(?P<zm>00))?)"
 _COMPACT_TIME = r"[T ]?(?P<H>00)(?P<M>00)(?P<S>00)?"
 
 _YEAR, _SHORT, _MONTH, _DAY = "(?P<Y>0000)", "(?P<y>00)", "(?P<m>0?0)", "(?P<d>0?0)"
-_SEP, _AGAIN = "(?P<sep>[-/.])", "(?P=sep)"
+_SEP, _AGAIN = "(?P<sep>[-/.] ?)", "(?P=sep)"
+_WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}\.?,? )?"
 _NAMES = {
     *_MONTHS,
     *(
@@ -62,9 +63,10 @@ _BASES = {
     "mdy2": _SEP.join((_MONTH, _DAY)) + _AGAIN + _SHORT,
     "ymd2": _SEP.join((_SHORT, _MONTH)) + _AGAIN + _DAY,
     "named": (
-        rf"(?:{_DAY}[ -]{_NAMED}\.?,?[ -]{_YEAR}"
+        rf"{_WEEKDAY}(?:{_DAY}[ -]{_NAMED}\.?,?[ -]{_YEAR}"
         r"|(?P<B2>[A-Za-z]{3,9})\.? (?P<d2>0?0),? (?P<Y2>0000))"
     ),
+    "named2": rf"{_DAY}([ -]){_NAMED}\.?\2{_SHORT}",
     "compact": "(?P<Y>0000)(?P<m>00)(?P<d>00)",
 }
 WRITTEN = {
@@ -76,6 +78,7 @@ WRITTEN = {
     "mdy2": "month/day/year of two digits",
     "ymd2": "year of two digits/month/day",
     "named": "days with names of months",
+    "named2": "day-month-year of two digits, with names of months",
     "compact": "yearmonthday",
     "time": "hour:minute",
 }
@@ -87,22 +90,46 @@ AUTOMATIC = (*(n for b in _BASES if b != "compact" for n in (b, b + ZONE)), TIME
 
 _OF_ORDER = {
     "": tuple(_BASES),
-    "dmy": ("dmy", "dmy2", "named"),
-    "mdy": ("mdy", "mdy2", "named"),
+    "dmy": ("dmy", "dmy2", "named", "named2"),
+    "mdy": ("mdy", "mdy2", "named", "named2"),
     "ymd": ("iso", "ymd", "ymd2", "compact"),
 }
 ORDERS = tuple(order for order in _OF_ORDER if order)
 """Orders of day, month and year that a user can name."""
 
 # Numbers such as those of versions have dots or dashes, and few digits.
-_CAREFUL = re.compile(r"0?0/0?0/00|00\.00\.00")
+_CAREFUL = re.compile(r"0?0/0?0/00|00\.00\.00|0?0([ -])[A-Za-z]{3,9}\.?\1")
+
+# Years, months and what stands between them, wherever in a text.
+_IN_YEARS, _GAP = r"(?:1[89]|2[01])\d\d", "[-/., ]{1,2}"
+_IN_MONTHS = rf"(?:0?[1-9]|1[0-2]|(?:{'|'.join(_MONTHS)})[a-z]*\.?)"
+_IN_NAMES = rf"(?:{'|'.join(_MONTHS)})[a-z]*\.?"
+_LIKE_DATE = re.compile(
+    rf"\b{_IN_YEARS}{_GAP}{_IN_MONTHS}\b"
+    rf"|\b{_IN_MONTHS}{_GAP}(?:\d\d?{_GAP})?{_IN_YEARS}\b"
+    rf"|\b{_IN_NAMES}{_GAP}(?:\d\d?{_GAP})?'?\d\d\b",
+    re.IGNORECASE,
+)
+
+
+def looks_like_date(text: str) -> bool:
+    """Tell whether people would take a text for a date, in whatever form.
+
+    Examples
+    --------
+    >>> [looks_like_date(text) for text in ("2014-02", "Feb-14", "4/27/2013 EST", "May 5, '14")]
+    [True, True, True, True]
+    >>> [looks_like_date(text) for text in ("123-45-6789", "2001", "1.10.3", "Marble 7")]
+    [False, False, False, False]
+    """
+    return len(text) <= _LONGEST and _LIKE_DATE.search(text) is not None
 
 
 def formats_of(order: str) -> tuple[str, ...]:
     """Return the formats that a column may have whose order a user named; "" leaves that open.
 
     >>> formats_of("dmy")
-    ('dmy', 'dmy+zone', 'dmy2', 'dmy2+zone', 'named', 'named+zone')
+    ('dmy', 'dmy+zone', 'dmy2', 'dmy2+zone', 'named', 'named+zone', 'named2', 'named2+zone')
     """
     return tuple(name for base in _OF_ORDER[order] for name in (base, base + ZONE))
 
@@ -168,7 +195,8 @@ class _Layout(NamedTuple):
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     if name == TIME:
-        return re.compile(rf"(?P<H>00):(?P<M>00){_SECONDS}")
+        half = r"(?P<H2>0?0):(?P<M2>00)(?::(?P<S2>00))? ?(?P<p>[AaPp])\.?[Mm]\.?"
+        return re.compile(rf"(?P<H>00):(?P<M>00){_SECONDS}|{half}")
     base = name.removesuffix(ZONE)
     time = {"iso": _ISO_TIME, "compact": _COMPACT_TIME}.get(base, _TIME)
     offset = _ISO_OFFSET if base == "iso" else _OFFSET

@@ -3,10 +3,11 @@
 import shlex
 from typing import NamedTuple
 
-from elmband.sources.encode.dates import WRITTEN, ZONE, order_of
+from elmband.sources.encode.dates import WRITTEN, ZONE, looks_like_date, order_of
 from elmband.sources.encode.notes import WAY, ColumnNote
 from elmband.sources.encode.texts import DateSums, TextSums, WrittenSums
-from elmband.sources.encode.value_sums import ValueSums
+from elmband.sources.encode.value_sums import NothingSums, ValueSums
+from elmband.sources.encode.written import marked_number, quoted
 
 # Text of which so many rows hold numbers, and so large a share of those with any value, was meant
 # to be numbers.
@@ -30,8 +31,15 @@ def decided(name: str, sums: TextSums) -> Decided:
     """Return what text is that nobody has chosen to be anything."""
     if sums.written is None or sums.dates is None:
         return Decided(None)
+    # The first rows tell of text that is too long to be counted.
+    first = (value for _, _, value in sums.written.words.first)
+    marked = marked_number([*sums.levels.counts, *first])
+    if marked is not None:
+        return Decided(None, note=_marked(name, marked))
     if sums.written.n:
         return _numbers(name, sums.written)
+    if not sums.dates.n:
+        return Decided(None, note=_unread(name, list(sums.levels.counts)))
     return _dates(name, sums.dates)
 
 
@@ -55,11 +63,21 @@ def _numbers(name: str, written: WrittenSums) -> Decided:
     return Decided(None, note=ColumnNote(name, f"holds numbers in {n:,} rows"))
 
 
+UNMARKED = "without currencies, units, percent signs and marks after thousands"
+"""How numbers are to be written."""
+
+
+def _marked(name: str, cell: str) -> ColumnNote:
+    told = (
+        f"has numbers such as {cell} and is read as text: write them {UNMARKED}, or, if the comma "
+        "is the decimal point of a CSV file, say so by decimal=',' (--decimal ,)"
+    )
+    return ColumnNote(name, "numbers with marks, as text", told, is_warning=True)
+
+
 def _dates(name: str, dates: DateSums) -> Decided:
     """Take dates for such if all rows have them in exactly one order of day, month and year."""
     n, others = dates.n, dates.others
-    if not n:
-        return Decided(None)
     if others.n:
         return Decided(None, note=_some(name, dates) if n >= _MOST * (n + others.n) else None)
     orders = _orders(dates)
@@ -131,11 +149,31 @@ def _some(name: str, dates: DateSums) -> ColumnNote:
     return ColumnNote(name, f"holds dates in {dates.n:,} rows", told, is_warning=True)
 
 
+def _unread(name: str, levels: list[str]) -> ColumnNote | None:
+    """Return a note on text that looks like dates, in a form that is not read."""
+    found = [level for level in levels if looks_like_date(level)]
+    if not found or len(found) < _MOST * len(levels):
+        return None
+    told = (
+        f"holds what looks like dates, such as {quoted(found[0])}, in a form that is not read: it "
+        "stays text; write them as 2012-01-31 10:20, with Z or +01:00 after it for a time zone"
+    )
+    return ColumnNote(name, "what looks like dates, as text", told, is_warning=True)
+
+
 def words_note(name: str, sums: ValueSums) -> ColumnNote | None:
-    """Return a note on text that is missing in a column of numbers, None without such text."""
+    """Return a note on text that is missing in a column of numbers, None without such text.
+
+    Where no value is a number, the column is refused.
+    """
     words = sums.words
     if not words.n:
         return None
+    if isinstance(sums, NothingSums):
+        raise ValueError(
+            f"{words.label}: column {name!r} is to be numbers, and no value of it is one, such as "
+            f"{words}: write numbers {UNMARKED}, or leave the column out of types (--types)."
+        )
     rows = "1 row" if words.n == 1 else f"{words.n:,} rows"
     told = f"is to be numbers, and holds text in {rows}, such as {words}: it is missing"
     return ColumnNote(name, f"text in {rows} is missing", told, is_warning=True)

@@ -135,7 +135,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _learn(self, rows: Iterator[RawRows], rules: Rules) -> Self:
         sums = sum_table(rows, rules)
         if sums is None:
-            raise ValueError("There is no row with a weight above zero to fit the encoder on.")
+            raise ValueError(
+                "There is no row with a weight above zero and a target to fit the encoder on."
+            )
         names = None if self.categorical is None else sorted(self.categorical)
         types = None if self.types is None else dict(self.types)
         parameters = {**self.get_params(deep=False), "categorical": names, "types": types}

@@ -133,9 +133,8 @@ def _times_of_day(series: nw.Series[Any]) -> Raw:
 
 
 def _check_finite(values: Array) -> None:
-    count = int(np.count_nonzero(np.isinf(values)))
-    if count:
-        raise ColumnError(
-            f"holds {count} infinite value{'s' if count > 1 else ''}; mend them, or make them "
-            "missing."
-        )
+    rows = np.flatnonzero(np.isinf(values)).tolist()
+    if len(rows) == 1:
+        raise ColumnError("holds 1 infinite value; mend it, or make it missing.", rows[0])
+    if rows:
+        raise ColumnError(f"holds {len(rows)} infinite values; mend them, or make them missing.")

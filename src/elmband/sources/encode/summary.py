@@ -17,7 +17,8 @@ def described(state: EncoderState) -> str:
         notes.setdefault(note.name, []).append(note.summary)
     lines = [
         (
-            on_one_line(column.name),
+            # Commas at the end of all lines make a column without a name.
+            on_one_line(column.name) or repr(column.name),
             column.kind,
             "; ".join([_became(column), *notes.get(column.name, ())]),
         )

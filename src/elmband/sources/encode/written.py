@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -14,6 +14,16 @@ from elmband.sources.encode.raw import ColumnError, Numbers, Words
 from elmband.sums.moments import Moments
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+# Numbers as people write them: with marks after thousands, currencies, percent signs and units.
+_MONEY = "[$\u00a2\u00a3\u00a5\u20a0-\u20bf]"
+_DIGITS = r"(?:[1-9]\d{0,2}(?:[., '\u2019\u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?"
+_WORD = "[A-Za-z\u00b5]{1,5}[23\u00b2\u00b3]?(?:/[A-Za-z]{1,4}[23]?)?"
+_UNIT = rf"%|\u2030|{_MONEY}|\u00b0[CF]?|{_WORD}"
+_MARKED = re.compile(rf"[+-]?(?:{_MONEY} ?)?[+-]?{_DIGITS}[ \u00a0\u202f]?(?P<unit>{_UNIT})?")
+# Units that differ between the rows of a column: thousands, millions and so on.
+_MULTIPLES = frozenset("kKMBGT")
+# Fewer numbers with a word after each, such as 2WD and 4WD, are categories.
+_FEW = 5
 # What is longer is shortened in sentences.
 _LONGEST = 40
 _NAMED = 3
@@ -73,6 +83,39 @@ def is_number(text: str) -> bool:
     [True, True, True, False, False, False, False]
     """
     return _NUMBER.fullmatch(text) is not None and bool(np.isfinite(float(text)))
+
+
+def marked_number(cells: Iterable[str]) -> str | None:
+    """Return a number with a mark, such as 1,000 or $5, if all cells are numbers and one has any.
+
+    Units are the same in all cells, or multiples such as k and M; words need five numbers.
+
+    Examples
+    --------
+    >>> marked_number(["950", "1,234.5", "-"]), marked_number(["1,234", "a"])
+    ('1,234.5', None)
+    >>> marked_number(["950", "1 234"]), marked_number(["030 123"]), marked_number(["7", "-8.5"])
+    ('1 234', None, None)
+    >>> [marked_number([text, "?", text]) for text in ("$ 3,504", "12.5%", "7 \u20ac")]
+    ['$ 3,504', '12.5%', '7 \u20ac']
+    >>> marked_number(f"{k} mpg" for k in range(9)), marked_number(["2WD", "4WD"])
+    ('0 mpg', None)
+    >>> marked_number(["19M", "1.2k", "3M", "5k", "7M"]), marked_number(["1st", "2nd"])
+    ('19M', None)
+    """
+    marked: dict[str, str] = {}
+    for cell in map(str.strip, cells):
+        if is_absent(cell) or is_number(cell):
+            continue
+        found = _MARKED.fullmatch(cell)
+        if found is None:
+            return None
+        marked[cell] = found["unit"] or ""
+    units = {unit for unit in marked.values() if unit}
+    words = any(unit[0].isalpha() for unit in units)
+    if (len(units) > 1 and not units <= _MULTIPLES) or (words and len(marked) < _FEW):
+        return None
+    return next(iter(marked), None)
 
 
 def read_numbers(levels: Sequence[str]) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Which decimal point the numbers of a CSV file have, and which numbers are read as text by it."""
+"""Which decimal point the numbers of a CSV file have."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,8 +15,6 @@ _SMALL = re.compile(r"[+-]?\d{1,3}")
 _FEW = 3
 # What is a number by one decimal point or the other.
 _POINTED = re.compile(r"'?[+-]?\d+([.,])\d+'?")
-# Whatever people write for a number.
-_WRITTEN = re.compile(r"[+-]?([1-9]\d{0,2}([., '\u2019\u00a0\u202f]\d{3})+|\d+)([.,]\d+)?")
 
 
 def decimal_of(label: str, rows: Iterable[Sequence[str]]) -> str:
@@ -82,19 +80,3 @@ def other_point(cell: str) -> str | None:
     """
     found = _POINTED.fullmatch(cell)
     return found[1] if found else None
-
-
-def misread_in(cells: Sequence[str]) -> str | None:
-    """Return a number with a mark if all of some cells are numbers, but text to who reads them.
-
-    Examples
-    --------
-    >>> misread_in(["950", "1,234.5", "-"]), misread_in(["1,234", "a"]), misread_in(["7", "8"])
-    ('1,234.5', None, None)
-    >>> misread_in(["950", "1 234"]), misread_in(["950", "1'234.5"]), misread_in(["030 123"])
-    ('1 234', "1'234.5", None)
-    """
-    there = [cell.strip() for cell in cells if not is_absent(cell)]
-    if not all(_WRITTEN.fullmatch(cell) for cell in there):
-        return None
-    return next((cell for cell in there if not cell.lstrip("+-").isdecimal()), None)

@@ -18,6 +18,7 @@ from elmband.sources.encode.raw import (
     at,
 )
 from elmband.sources.encode.read import read_column
+from elmband.sources.encode.written import quoted, read_numbers
 from elmband.sources.stream.blocks import Reader, kept, runs_of
 from elmband.sources.stream.fields import Block, Part
 from elmband.sources.stream.layout import FLOAT64, DType, Key, Layout
@@ -132,10 +133,23 @@ class EncodedReader(RawReader):
             return goal.values
         if goal.missing.all():
             return np.full(len(goal.missing), np.nan)
+        if isinstance(goal, Words):
+            return _numbers_in(goal)
+        raise ColumnError(f"holds {goal.kind}; a target is a column of numbers or of text.")
+
+
+def _numbers_in(goal: Words) -> Array:
+    """Return a target of text as the numbers that it is, missing where it is a mark of absence."""
+    values, absent = read_numbers(goal.levels)
+    rows = np.append(np.isnan(values) & ~absent, False)[goal.codes]
+    if rows.any():
+        row = int(np.flatnonzero(rows)[0])
         raise ColumnError(
-            f"holds {goal.kind}, but the encoder was fitted without this target; fit it on a scan "
-            "with this target."
+            f"holds {quoted(goal.levels[goal.codes[row]])}, which is not a number, and there are "
+            "no classes: mend it, or fit the encoder on a scan with this target.",
+            row,
         )
+    return np.append(values, np.nan)[goal.codes]
 
 
 def _used(selection: Selection, state: EncoderState) -> dict[str, Key]:

@@ -23,6 +23,10 @@ def needed(module: str, label: str) -> Any:
 
 
 _LONG_LINE = "a line is longer than 1 MB, the most that is read; a quote may have been left open"
+_RAGGED = (
+    r"line \1 has another number of cells (\3) than the first (\2); mend it, or take out "
+    r"lines that are no rows"
+)
 # What Arrow says, and what that means for whoever has the file.
 _MEANINGS = (
     (r"straddling object straddles two block boundaries", _LONG_LINE),
@@ -33,7 +37,7 @@ _MEANINGS = (
     (r"Empty CSV file", "it is empty"),
     (
         r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)",
-        r"line \1 has another number of cells (\3) than the first (\2)",
+        _RAGGED,
     ),
     (r"zlib inflate failed", "it is no gzip file, or a damaged one"),
     (r"bz2 decompress failed", "it is no bz2 file, or a damaged one"),
@@ -49,7 +53,7 @@ def in_our_words(said: str) -> str:
 
     Examples
     --------
-    >>> in_our_words("CSV parse error: Row #3: Expected 2 columns, got 1: 2")
+    >>> in_our_words("CSV parse error: Row #3: Expected 2 columns, got 1: 2").partition(";")[0]
     'line 3 has another number of cells (1) than the first (2)'
     """
     for pattern, words in _MEANINGS:

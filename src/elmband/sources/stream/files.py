@@ -114,7 +114,10 @@ def _known(path: Path, keys: tuple[str, ...] = ()) -> Found:
     _check_plain(path)
     kind = kind_of(path)
     if kind is None:
-        raise ValueError(f"{path} has none of the endings that can be read: {', '.join(KINDS)}.")
+        raise ValueError(
+            f"{path} has none of the endings that can be read: {', '.join(KINDS)}; rename it if it "
+            "is one of these, or save it as such."
+        )
     if kind in _BY_ARROW and not _is_utf8(path):
         raise ValueError(
             f"{path} has a name that is not in UTF-8, by which {kind} files cannot be opened; "

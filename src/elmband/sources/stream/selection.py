@@ -129,9 +129,11 @@ def _check_field(layout: Layout, selection: Selection, name: str) -> None:
     if field.dtype is None and not selection.may_be_raw(name):
         column = layout.column(Key(name, field.odd))
         hint = "" if selection.raw else ", or give an encoder"
+        advice = f"choose numeric columns with features=[...], or leave that column out{hint}"
+        if selection.weight is not None and name == selection.weight.field:
+            advice = "name a column of numbers as the weight"
         raise ValueError(
-            f"{layout.label}: {column} is of type {field.kind}, not numbers; choose numeric "
-            f"columns with features=[...], or leave that column out{hint}."
+            f"{layout.label}: {column} is of type {field.kind}, not numbers; {advice}."
         )
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from elmband.ground.wording import count, percent
+from elmband.ground.wording import counted, percent, percent_exactly
 from elmband.uncertainty.promise.bounds import Evidence, least_limit, times_needed
 from elmband.uncertainty.promise.threshold import Meaning
 
@@ -21,7 +21,7 @@ class Refusal(NamedTuple):
     def beginning(self) -> str:
         """Say what cannot be promised."""
         return (
-            f"It cannot be promised with {100 * self.confidence:.10g} % confidence that "
+            f"It cannot be promised with {percent_exactly(self.confidence)} confidence that "
             f"{self.meaning.claim(self.limit)}"
         )
 
@@ -33,9 +33,10 @@ class Refusal(NamedTuple):
             limit = least_limit(floor, self.delta, grouped=self.meaning.grouped)
             could = f", which can promise {_upwards(limit)} at the least"
         return (
-            f"{self.beginning}: the share has to be that of at least {count(needed, units)} held "
-            f"out, even if none is bad, and there are {floor:,}{could}; hold out more {units}, or "
-            "ask for a higher limit or less confidence."
+            f"{self.beginning}: the share has to be that of at least "
+            f"{counted(needed, units.removesuffix('s'))} held out, even if none is bad, and there "
+            f"are {floor:,}{could}; hold out more {units}, or ask for a higher limit or less "
+            "confidence."
         )
 
     def too_high(self, seen: Evidence, answered: float) -> str:

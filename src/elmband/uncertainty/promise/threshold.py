@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from elmband.ground.arrays import Array
-from elmband.ground.wording import count, percent
+from elmband.ground.wording import counted, percent, percent_exactly
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.intp]]
@@ -35,7 +35,8 @@ class Meaning:
 
     def seen(self, observed: float, n: float) -> str:
         """Say what was observed, and on how many rows or groups."""
-        return f"{percent(observed)} {'over' if self.grouped else 'of'} {count(n, self.units)}"
+        of = "over" if self.grouped else "of"
+        return f"{percent(observed)} {of} {counted(n, self.units.removesuffix('s'))}"
 
 
 COVERAGE = Meaning("coverage", "all rows", "are answered")
@@ -122,4 +123,4 @@ def _confidence(confidence: float, together: int) -> str:
     others = {1: "", 2: ", together with 1 other"}.get(
         together, f", together with {together - 1} others"
     )
-    return f"{100 * confidence:.10g} % confidence{others}"
+    return f"{percent_exactly(confidence)} confidence{others}"
