@@ -18,12 +18,12 @@ from elmband.estimators._placement import block_size, careful, sent_blocks
 from elmband.estimators._questions import Columns, Question, as_numbers
 from elmband.estimators._scans import (
     answering,
+    check_chunk_size,
     check_new_scan,
     check_out,
     refuse_left_out,
     refuse_own_rows,
 )
-from elmband.estimators._validate import check_chunk_size
 from elmband.ground.arrays import Array, namespace, to_numpy
 from elmband.ground.frames import framed
 from elmband.models.fitted import Fitted

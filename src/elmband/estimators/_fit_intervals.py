@@ -2,21 +2,19 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from elmband.engines import engine
-from elmband.estimators._choosing import FittedRows, fit_best_transform
-from elmband.estimators._fit_mean import LeftOutRows, fit_layer, stack_of
-from elmband.estimators._notes import notes_of_stack
+from elmband.estimators._fit_mean import LeftOutRows, fit_layer, notes_of_stack, stack_of
 from elmband.estimators._open_rows import Opened
 from elmband.estimators._placement import SINGLE_LAYER_NEURONS, layer_spec, layer_specs
 from elmband.estimators._validate import check_alpha, check_choice, check_symmetric
-from elmband.ground.arrays import double, to_numpy
+from elmband.ground.arrays import cast, double, namespace, to_numpy
 from elmband.ground.callers import level_of_caller
 from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.output_layer import AlphaRule, in_mean_weights
@@ -28,6 +26,7 @@ from elmband.sources.hidden_cache import keeping
 from elmband.stacks.mean_stack import MeanStack
 from elmband.stacks.pool import Pool
 from elmband.stacks.search import MAX_NEURONS
+from elmband.sums.moments import Chunk
 from elmband.sums.rows import ArrayRows
 from elmband.uncertainty.calibrate import Calibration, OutputScores
 from elmband.uncertainty.cross_fit import Recipe, cross_fitted
@@ -38,10 +37,17 @@ from elmband.uncertainty.noise.fast import multiplier_error
 from elmband.uncertainty.noise.layers import smooth_spec
 from elmband.uncertainty.noise.sampled import fit_fast, from_kept
 from elmband.uncertainty.noise.squared import SquaredNoise
-from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
+from elmband.uncertainty.predictive import FittedPredictive, NoiseSettings, fit_predictive
 from elmband.uncertainty.rounds import ChosenRounds
 from elmband.uncertainty.target_values import LEVEL, gaining_values
 from elmband.uncertainty.targets import is_auto, narrowed
+from elmband.uncertainty.transform import Identity, Transform
+from elmband.uncertainty.transform_choice import (
+    best_of,
+    left_out_score,
+    sample_of,
+    transforms_to_try,
+)
 
 # From so many rows on intervals cover as often as they say, on average over data sets.
 _LEAST_ROWS = 15
@@ -49,6 +55,21 @@ _LEAST_ROWS = 15
 _LEAST_GROUPS = 6
 # Rows are worth as many as they are but for such a share.
 _AS_MANY = 0.9
+
+
+class FittedRows(NamedTuple):
+    """A fit, the pool of rows that it was judged on, and how often neurons might learn."""
+
+    pool: Pool
+    fitted: FittedPredictive
+    rounds: ChosenRounds
+    units: TargetUnits
+
+
+class Fit(Protocol):
+    """A fit to rows, with blind neurons where it is only to be compared."""
+
+    def __call__(self, opened: Opened, *, blind: bool = False) -> FittedRows: ...
 
 
 def fit_intervals(
@@ -187,7 +208,7 @@ def _fit_log(
             noise = noise._replace(symmetric=True, spec=spec, mean_rule=None)
         return FittedRows(pool, fit_predictive(pool, stack, noise, local), rounds, units)
 
-    pool, fitted, chosen, units = fit_best_transform(model, opened, fit)
+    pool, fitted, chosen, units = _fit_best_transform(model, opened, fit)
     predictive, stack = fitted.predictive, fitted.predictive.stack
     # Scores of rows held out are for the same kind of model: one whose mean was not trained
     # again has other variances.
@@ -216,6 +237,46 @@ def _fit_log(
     if chosen.has_held_out:
         return found, lambda: chosen.left_out(decided.in_mean_weights(pool.weight))
     return found, lambda: fitted.left_out
+
+
+def _fit_best_transform(model: Any, opened: Opened, fit: Fit) -> FittedRows:
+    """Fit rows whose targets are as given, transformed if that is asked for and worth it.
+
+    Transforms are tried on all rows where they are few, else on a sample of them. They are outputs
+    of one fit with blind neurons: hidden outputs are the same for all.
+    """
+    rows, options = opened.rows, _options(model, opened)
+    if not options:
+        return fit(opened)
+    whole = rows.whole()
+    sample, some = sample_of(whole, opened.labels, opened.training.seed)
+    transforms = (Identity(), *options)
+    tried = opened._replace(rows=_transformed(sample, transforms, rows.chunk_size), labels=some)
+    _, fitted, _, units = fit(tried, blind=True)
+    scores = [
+        left_out_score(fitted.left_out, fitted.scores, units.scaling, transform, j)
+        for j, transform in enumerate(transforms)
+    ]
+    best = transforms[best_of(scores)]
+    there = _transformed(whole, (best,), rows.chunk_size)
+    return fit(opened._replace(rows=there, transform=best))
+
+
+def _options(model: Any, opened: Opened) -> list[Transform]:
+    """Return the transforms to try: none of several outputs, of separate tails, or unless asked."""
+    # Skewness that a transform takes away needs no tails of their own: transforms come first.
+    asked = model.target_transform == "auto" and model.symmetric and opened.classes is None
+    rows = opened.rows
+    if not asked or not isinstance(rows, ArrayRows) or int(rows.Y.shape[1]) > 1:
+        return []
+    return transforms_to_try(rows.Y, rows.s)
+
+
+def _transformed(rows: Chunk, transforms: Sequence[Transform], chunk_size: int) -> ArrayRows:
+    """Return rows with their target transformed, an output for each transform."""
+    columns = [cast(transform.forward(rows.Y), rows.Y.dtype) for transform in transforms]
+    Y = namespace(rows.Y).concat(columns, axis=1)
+    return ArrayRows.of(rows._replace(Y=Y), chunk_size)
 
 
 def _noise_settings(

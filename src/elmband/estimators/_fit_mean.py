@@ -5,8 +5,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from elmband.engines import engine
-from elmband.estimators._notes import notes_of_layer, notes_of_stack
 from elmband.estimators._open_rows import Opened
 from elmband.estimators._placement import layer_specs
 from elmband.estimators._validate import (
@@ -18,19 +19,22 @@ from elmband.estimators._validate import (
     warn_constant,
     warn_no_local_layers,
 )
-from elmband.ground.arrays import epsilon, namespace
+from elmband.ground.arrays import Array, double, epsilon, namespace
 from elmband.layers.hidden import LayerSpec
 from elmband.layers.output_layer import AlphaRule, in_mean_weights
-from elmband.models.fitted import Fitted, Layer
+from elmband.models.fitted import Fitted, Layer, Notes
 from elmband.models.grown import Grown
 from elmband.models.target_units import TargetUnits, asked_range, ends_in_units
 from elmband.sources.hidden_cache import keeping
 from elmband.stacks.ensemble import Stack
 from elmband.stacks.mean_stack import MeanStack
-from elmband.stacks.pool import Pool, weighty_rows
+from elmband.stacks.pool import Pool, row_weights, weighty_rows
 from elmband.stacks.search import fit_stack, pool_rows
+from elmband.sums.histograms import Histograms, TrainingHistograms
+from elmband.sums.sample import distinct_rows
 from elmband.sums.scaling import Extent, Scaling
 from elmband.sums.weights import bounded_weights
+from elmband.uncertainty.dependence import layer_dependence, stack_dependences
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.local_fit import (
     LocalFit,
@@ -40,11 +44,14 @@ from elmband.uncertainty.local_fit import (
     on_device,
 )
 from elmband.uncertainty.mean import MeanModel, fit_mean, standardised
-from elmband.uncertainty.predictive import stack_left_out
+from elmband.uncertainty.predictive import Predictive, stack_left_out
 from elmband.uncertainty.rounds import ChosenRounds, chosen_rounds
 from elmband.uncertainty.targets import Support, found_range, is_auto
 
 LeftOutRows = Callable[[], LeftOut]
+
+# Rows of a single layer that are looked at.
+_ROWS = 4000
 
 
 class FittedStack(NamedTuple):
@@ -206,3 +213,34 @@ def _local_layers(
     if found is None and isinstance(columns, tuple):
         warn_no_local_layers(columns, pool.n_distinct)
     return found
+
+
+def notes_of_stack(
+    pool: Pool, stack: MeanStack, predictive: Predictive | None, units: TargetUnits
+) -> Notes:
+    """Note what a stack depends on, and what its sampled rows are like."""
+    noise = () if predictive is None else predictive.noise
+    with np.errstate(all="ignore"):
+        known = pool.distinct
+        inputs = Histograms.of(known.rows.X, row_weights(known.rows))
+        histograms = TrainingHistograms(inputs, _of_targets(units, known.Y, known.s))
+        return Notes(stack_dependences(pool, stack, noise), histograms, pool.prints)
+
+
+def notes_of_layer(mean: MeanModel, units: TargetUnits, seed: int) -> Notes:
+    """Note the same of a single layer, where its rows are at hand."""
+    if not mean.rows.in_memory:
+        return Notes(row_prints=mean.prints)
+    some = distinct_rows(mean.rows.whole(), mean.inputs, _ROWS, seed)
+    s = row_weights(some)
+    with np.errstate(all="ignore"):
+        dependences = layer_dependence(mean.features, mean.layer.coef, some.X, s)
+        histograms = TrainingHistograms(
+            Histograms.of(some.X, s), _of_targets(units, double(some.Y), s)
+        )
+    return Notes(dependences, histograms, mean.prints)
+
+
+def _of_targets(units: TargetUnits, Y: Array, s: Array) -> Histograms:
+    """Return histograms of standardised targets, in their units."""
+    return Histograms.of(units.values_of(Y), s)

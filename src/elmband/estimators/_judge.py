@@ -23,13 +23,14 @@ from elmband.estimators._open_rows import new_rows
 from elmband.estimators._placement import block_size, careful, judged_rows, sent_blocks
 from elmband.estimators._scans import (
     answering,
+    check_chunk_size,
     check_new_scan,
     check_targets,
     judging,
     refuse_beside_scan,
     scan_rows,
 )
-from elmband.estimators._validate import check_chunk_size, held_out_rows, labels_of_rows
+from elmband.estimators._validate import held_out_rows, labels_of_rows
 from elmband.ground.arrays import Array, double, namespace, to_numpy
 from elmband.metrics.decided import Decided, SelectiveEvaluation
 from elmband.metrics.evaluation import Evaluation

@@ -1,7 +1,8 @@
 """What all estimators are: parameters, a fitted value, and the ways to save it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from dataclasses import replace
@@ -28,7 +29,13 @@ from elmband.estimators._relevant import (
     feature_relevance,
     relevant_directions,
 )
-from elmband.estimators._saved import is_plain_state, packed, plain_state, take_plain_state
+from elmband.estimators._saved import (
+    is_plain_state,
+    note_columns,
+    packed,
+    plain_state,
+    take_plain_state,
+)
 from elmband.estimators._scans import followed, refuse_beside_groups
 from elmband.estimators._tables import rows_to_fit
 from elmband.estimators._validate import check_precision
@@ -134,11 +141,22 @@ class ELMModel(BaseEstimator):
         the files of a scan.
         """
         refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
-        with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
+        watched = followed(self, X, checkpoint, client)
+        with self._as_before_if_refused(), watched, precisely(check_precision(self.precision)):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
             opening = partial(self._opened, rows, y, sample_weight, groups)
             self.fitted_ = self._learned(opening, grouped=groups is not None)
         return self
+
+    @contextmanager
+    def _as_before_if_refused(self) -> Iterator[None]:
+        """Let a model that was fitted before go on to answer when another fit is refused."""
+        try:
+            yield
+        except BaseException:
+            if self.__sklearn_is_fitted__():
+                note_columns(self, self.fitted_.inputs)
+            raise
 
     def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None

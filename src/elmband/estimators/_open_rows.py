@@ -35,6 +35,7 @@ from elmband.estimators._clusters import (
 )
 from elmband.estimators._placement import moved, rows_at_once
 from elmband.estimators._scans import (
+    check_chunk_size,
     check_new_scan,
     check_targets,
     check_training_scan,
@@ -46,7 +47,6 @@ from elmband.estimators._scans import (
 )
 from elmband.estimators._tables import EncodedRows, inputs_of
 from elmband.estimators._validate import (
-    check_chunk_size,
     check_groups,
     check_labels,
     check_precision,
@@ -55,8 +55,7 @@ from elmband.estimators._validate import (
     with_weight,
 )
 from elmband.ground.arrays import namespace, product_dtype
-from elmband.models.fitted import Fitted, Inputs, Training
-from elmband.models.roles import Roles
+from elmband.models.fitted import Fitted, Inputs, Roles, Training
 from elmband.models.target_units import TargetUnits
 from elmband.sources.device import resolve
 from elmband.sources.encode import EncoderState

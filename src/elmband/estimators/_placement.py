@@ -6,13 +6,8 @@ from typing import Any
 import numpy as np
 
 from elmband.engines import engine
-from elmband.estimators._scans import read_rows, refuse_left_out, scan_rows
-from elmband.estimators._validate import (
-    check_choice,
-    check_chunk_size,
-    check_locality,
-    check_members,
-)
+from elmband.estimators._scans import check_chunk_size, read_rows, refuse_left_out, scan_rows
+from elmband.estimators._validate import check_choice, check_locality, check_members
 from elmband.ground.arrays import Array, to_numpy
 from elmband.layers.hidden import LayerSpec
 from elmband.layers.neurons import NeuronCounts

@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 from sklearn.base import is_classifier
 
 from elmband.models import model_file
+from elmband.models.fitted import Inputs
 from elmband.models.loaded_check import check_works
 from elmband.models.state import KINDS, NAMES, fitted_of, state_of
 from elmband.sums.packing import UnknownKindError, is_plain
@@ -78,10 +79,16 @@ def restore(model: Any, kept: model_file.Stored) -> None:
     vars(model).update((name, parameters[name]) for name in vars(model).keys() & parameters.keys())
     if state:
         fitted = _fitted(model, state, parameters)
-        # In the order in which a fit notes them.
-        if fitted.inputs.given_names is not None:
-            model.feature_names_in_ = fitted.inputs.given_names
-        model.n_features_in_, model.fitted_ = fitted.inputs.given, fitted
+        note_columns(model, fitted.inputs)
+        model.fitted_ = fitted
+
+
+def note_columns(model: Any, inputs: Inputs) -> None:
+    """Let scikit-learn know what columns a fitted model was given, in the order of a fit."""
+    vars(model).pop("feature_names_in_", None)
+    if inputs.given_names is not None:
+        model.feature_names_in_ = inputs.given_names
+    model.n_features_in_ = inputs.given
 
 
 def _fitted(model: Any, state: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:

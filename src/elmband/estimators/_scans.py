@@ -149,6 +149,15 @@ def transform_of(choice: Any) -> Transform:
     return fit_transform(choice, np.empty((0, 1)))
 
 
+def check_chunk_size(value: Any, default: int) -> int:
+    """Return the number of rows per chunk."""
+    if value is None:
+        return default
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(f"chunk_size must be a whole number of rows, at least 1; got {value!r}.")
+
+
 def scan_rows(
     scan: Scan,
     prepare: Callable[[Chunk], Chunk],

@@ -305,12 +305,3 @@ def check_symmetric(value: Any) -> bool | Literal["auto"]:
 def check_precision(value: Any) -> Any:
     """Return the precision of the products."""
     return check_choice(value, PRECISIONS, "precision")
-
-
-def check_chunk_size(value: Any, default: int) -> int:
-    """Return the number of rows per chunk."""
-    if value is None:
-        return default
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return int(value)
-    raise ValueError(f"chunk_size must be a whole number of rows, at least 1; got {value!r}.")

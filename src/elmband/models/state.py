@@ -12,10 +12,9 @@ import numpy as np
 from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.member import Member
 from elmband.models.decisions import Deciding, Usual
-from elmband.models.fitted import Fitted, Inputs, Layer, Notes, Second, Training
+from elmband.models.fitted import Fitted, Inputs, Layer, Notes, Roles, Second, Training
 from elmband.models.grown import Grown
 from elmband.models.model_file import Kinds
-from elmband.models.roles import Roles
 from elmband.models.target_units import TargetUnits
 from elmband.models.thresholds import Known, Thresholds
 from elmband.sources.encode import ENCODER_KINDS, EncoderState
