@@ -203,8 +203,6 @@ class ELMModel(BaseEstimator):
         other.fitted_ = replace(self.fitted_, grown=self.fitted_.grown.emptied())
         return other
 
-    # What was fitted.
-
     def _part(self, name: str, value: Any, absent: str = "") -> Any:
         """Return a part of a model for an attribute, which may be missing."""
         if value is None:
@@ -367,8 +365,6 @@ class ELMModel(BaseEstimator):
         tags.array_api_support = True
         tags.target_tags.positive_only = self.target_transform in ("log", "box-cox")
         return tags
-
-    # Files.
 
     def save(self, path: str | Path) -> Path:
         """Write the model to a .safetensors file, to be read by `elmband.load`.
