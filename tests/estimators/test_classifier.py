@@ -15,6 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from elmband import ELMClassifier, ELMRegressor
 from elmband.ground.arrays import namespace, to_numpy
+from elmband.models.target_units import TargetUnits
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -53,7 +54,7 @@ def fitted(kind, mode, y, s=None, **more):
 @pytest.mark.parametrize("mode", MODES)
 def test_decisions_are_regression_on_codes(mode, monkeypatch):
     # Numbers of a stack do not go far beyond their targets; decisions may.
-    monkeypatch.setattr(ELMRegressor, "_supported", lambda _, mean: mean)
+    monkeypatch.setattr(TargetUnits, "supported", lambda _, mean: mean)
     two = fitted(ELMClassifier, mode, TWO)
     expected = fitted(ELMRegressor, mode, 2.0 * TWO - 1).predict(NEW)
     np.testing.assert_array_equal(two.decision_function(NEW), expected)
