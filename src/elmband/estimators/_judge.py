@@ -153,9 +153,6 @@ def _here(model: Any, X: Any, y: Any, weight: Any) -> Any:
     return judged_rows(model, ArrayRows(X, Y, s, size))
 
 
-# Classes.
-
-
 def known_rows(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> Known:
     """Return scores, called and true classes of held-out rows, with unequal weights."""
     with answering(model, X, "calibrate") as on_chunks:

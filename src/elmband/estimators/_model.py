@@ -1,8 +1,7 @@
 """What all estimators are: parameters, a fitted value, and the ways to save it."""
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import copy
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from dataclasses import replace
@@ -30,8 +29,8 @@ from elmband.estimators._relevant import (
     relevant_directions,
 )
 from elmband.estimators._saved import (
+    as_before_if_refused,
     is_plain_state,
-    note_columns,
     packed,
     plain_state,
     take_plain_state,
@@ -142,21 +141,11 @@ class ELMModel(BaseEstimator):
         """
         refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
         watched = followed(self, X, checkpoint, client)
-        with self._as_before_if_refused(), watched, precisely(check_precision(self.precision)):
+        with as_before_if_refused(self), watched, precisely(check_precision(self.precision)):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
             opening = partial(self._opened, rows, y, sample_weight, groups)
             self.fitted_ = self._learned(opening, grouped=groups is not None)
         return self
-
-    @contextmanager
-    def _as_before_if_refused(self) -> Iterator[None]:
-        """Let a model that was fitted before go on to answer when another fit is refused."""
-        try:
-            yield
-        except BaseException:
-            if self.__sklearn_is_fitted__():
-                note_columns(self, self.fitted_.inputs)
-            raise
 
     def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
@@ -202,8 +191,6 @@ class ELMModel(BaseEstimator):
         other = copy(self)
         other.fitted_ = replace(self.fitted_, grown=self.fitted_.grown.emptied())
         return other
-
-    # What was fitted.
 
     def _part(self, name: str, value: Any, absent: str = "") -> Any:
         """Return a part of a model for an attribute, which may be missing."""
@@ -367,8 +354,6 @@ class ELMModel(BaseEstimator):
         tags.array_api_support = True
         tags.target_tags.positive_only = self.target_transform in ("log", "box-cox")
         return tags
-
-    # Files.
 
     def save(self, path: str | Path) -> Path:
         """Write the model to a .safetensors file, to be read by `elmband.load`.

@@ -65,9 +65,6 @@ def _fields(fitted: Fitted, X: Array, answer: Callable[[Fitted, Array], Any]) ->
     return beside(answer(fitted, X)._asdict())
 
 
-# Numbers.
-
-
 def means() -> Question:
     """Ask for predicted means, (n,) or (n, m)."""
     return _one("predict", _means, "mean")
@@ -216,9 +213,6 @@ def _single(confidence_level: Any, who: str) -> float:
     if not levels.single:
         raise ValueError(f"{who} a single confidence_level.")
     return levels.values[0]
-
-
-# Classes.
 
 
 def class_decisions() -> Question:

@@ -54,7 +54,7 @@ class Second:
     """What people read of the published noise model: its layer, its γ, and the error of a mode."""
 
     hidden: HiddenLayer
-    # None once rows were added.
+    # Not in older files of models that rows were added to.
     alpha: Any = None
     error: float = 0.0
 
