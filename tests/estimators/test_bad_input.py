@@ -195,3 +195,25 @@ def test_columns_of_levels_have_names_of_their_own():
     assert len(table.columns) == 5
     with pytest.raises(ValueError, match="names a level twice"):
         model.predict_interval(pd.DataFrame(X), [0.9, 0.9], as_frame=True)
+
+
+@pytest.mark.parametrize("names", [("c", "b", "a"), ("a", "b", "c", "d")], ids=["turned", "more"])
+def test_a_model_whose_next_fit_is_refused_stays_as_it_was(names):
+    known = pd.DataFrame(X, columns=list("abc"))
+    model = ELMRegressor(10, random_state=0).fit(known, Y)
+    before = model.predict(known)
+    others = pd.DataFrame(np.ones((30, len(names))), columns=names)
+    with pytest.raises(ValueError, match="they must be as many"):
+        model.fit(others, Y[:-1])
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict(known), before)
+    with pytest.raises(ValueError, match="feature"):
+        model.predict(others)
+
+
+def test_a_model_whose_only_fit_is_refused_knows_no_columns():
+    model = ELMRegressor(10)
+    with pytest.raises(ValueError, match="they must be as many"):
+        model.fit(X, Y[:-1])
+    assert not hasattr(model, "n_features_in_")

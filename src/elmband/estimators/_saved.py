@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 
 from sklearn.base import is_classifier
 
+from elmband.estimators._scans import COLUMNS
 from elmband.models import model_file
 from elmband.models.fitted import Inputs
 from elmband.models.loaded_check import check_works
@@ -18,8 +19,6 @@ from elmband.sums.packing import UnknownKindError, is_plain
 # What belongs to the session at hand: notes of scikit-learn.
 _FLEETING = {"_metadata_request"}
 _TEXT, _ARRAYS = "elmband", "arrays"
-# What scikit-learn has noted of columns lies in the fitted value as well.
-_COLUMNS = {"n_features_in_", "feature_names_in_"}
 
 
 def stored(model: Any) -> model_file.Stored:
@@ -31,7 +30,9 @@ def stored(model: Any) -> model_file.Stored:
             "would not know; pickle it."
         )
     state = {name: value for name, value in vars(model).items() if name in vars(kind())}
-    for name in sorted(vars(model).keys() - state.keys() - _FLEETING - _COLUMNS - {"fitted_"}):
+    # What scikit-learn has noted of columns lies in the fitted value as well.
+    known = _FLEETING | {*COLUMNS, "fitted_"}
+    for name in sorted(vars(model).keys() - state.keys() - known):
         raise ValueError(
             f"The model cannot be saved: its attribute {name} is not one of an "
             f"{kind.__name__}; delete it."

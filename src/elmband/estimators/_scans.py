@@ -24,6 +24,8 @@ from elmband.sums.moments import Chunk
 from elmband.sums.rows import ArrayRows, StreamRows
 from elmband.uncertainty.transform import Transform, fit_transform
 
+# What scikit-learn notes of columns, beside the fitted value.
+COLUMNS = ("n_features_in_", "feature_names_in_")
 # Parameters that change nothing in what is learned.
 _SILENT = ("verbose", "random_state")
 # So many rows, if their features take no more than these bytes, are read once and kept: few rows
@@ -215,9 +217,12 @@ def draw_seed(random_state: Any) -> int:
 def followed(
     estimator: Any, X: Any, checkpoint: str | Path | None, client: Any = None
 ) -> Iterator[None]:
-    """Show the progress of a fit, and keep its sums in the folder `checkpoint`."""
+    """Show the progress of a fit, and keep its sums in the folder `checkpoint`.
+
+    A fit that ends early leaves the columns that a model knows as they were.
+    """
     verbose = _verbose(estimator)
-    with ExitStack() as stack:
+    with _columns_kept(estimator), ExitStack() as stack:
         kept = None
         if checkpoint is not None:
             place = _checkpoint_of(checkpoint, estimator, X, client)
@@ -226,6 +231,20 @@ def followed(
         bar = stack.enter_context(shown(verbose, X.nbytes if isinstance(X, Scan) else None))
         with engine.running(engine.Job(bar, kept)):
             yield
+
+
+@contextmanager
+def _columns_kept(estimator: Any) -> Iterator[None]:
+    """Let a model whose fit ends early know the columns of the fit before, not of the new rows."""
+    known = vars(estimator)
+    before = {name: known[name] for name in COLUMNS if name in known}
+    try:
+        yield
+    except BaseException:
+        for name in COLUMNS:
+            known.pop(name, None)
+        known.update(before)
+        raise
 
 
 def _checkpoint_of(folder: str | Path, estimator: Any, X: Any, client: Any) -> Checkpoint:
