@@ -29,7 +29,6 @@ from elmband.estimators._relevant import (
     relevant_directions,
 )
 from elmband.estimators._saved import (
-    as_before_if_refused,
     is_plain_state,
     packed,
     plain_state,
@@ -140,8 +139,7 @@ class ELMModel(BaseEstimator):
         the files of a scan.
         """
         refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
-        watched = followed(self, X, checkpoint, client)
-        with as_before_if_refused(self), watched, precisely(check_precision(self.precision)):
+        with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
             opening = partial(self._opened, rows, y, sample_weight, groups)
             self.fitted_ = self._learned(opening, grouped=groups is not None)

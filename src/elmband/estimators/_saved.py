@@ -1,7 +1,6 @@
 """Models as what files hold: plain state without pickle, checked on the way in and out."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib.metadata import version
 from inspect import get_annotations
 from numbers import Integral
@@ -91,17 +90,6 @@ def note_columns(model: Any, inputs: Inputs) -> None:
     if inputs.given_names is not None:
         model.feature_names_in_ = inputs.given_names
     model.n_features_in_ = inputs.given
-
-
-@contextmanager
-def as_before_if_refused(model: Any) -> Iterator[None]:
-    """Let a model that was fitted before go on to answer when another fit is refused."""
-    try:
-        yield
-    except BaseException:
-        if "fitted_" in vars(model):
-            note_columns(model, model.fitted_.inputs)
-        raise
 
 
 def _fitted(model: Any, state: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
