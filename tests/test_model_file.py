@@ -328,6 +328,15 @@ def test_models_that_were_fitted_before_on_something_else(names, tmp_path):
     same(again.predict(zoo.NEW), second.predict(zoo.NEW))
 
 
+def test_a_parameter_set_after_the_fit_changes_no_answers_of_a_loaded_model(tmp_path):
+    X, y = np.linspace(0, 1, 60)[:, None], np.linspace(0, 1, 60) ** 2
+    model = ELMRegressor(10, random_state=0, precision="float32").fit(X, y)
+    model.set_params(precision="auto")
+    loaded = load(model.save(tmp_path / "m.safetensors"))
+    assert loaded.precision == "auto"
+    assert loaded.predict(X).dtype == model.predict(X).dtype == np.float32
+
+
 def test_what_belongs_to_the_session_is_left_behind(tmp_path):
     with sklearn.config_context(enable_metadata_routing=True):
         model = zoo.regressor().set_fit_request(sample_weight=True).fit(zoo.X, zoo.Y)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from elmband.ground.arrays import Precision
 from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.member import Member
 from elmband.models.decisions import Deciding, Usual
@@ -63,6 +64,7 @@ _PARTS: Mapping[str, tuple[Any, str]] = {
     "_n_groups": (int | None, "training.n_groups"),
     "_roles": (Roles, "training.roles"),
     "_single_output": (bool, "targets.single_output"),
+    "_precision": (Precision, "targets.precision"),
     "_targets": (Scaling, "targets.scaling"),
     "target_transform_": (BoxCox | Identity | Log | Log1p | Logit, "targets.transform"),
     "_support": (Support | None, "targets.support"),
@@ -121,7 +123,7 @@ def state_of(fitted: Fitted) -> dict[str, Any]:
 def fitted_of(state: Mapping[str, Any], *, symmetric: bool, precision: Any) -> Fitted:
     """Return the fitted value of named parts; those that cannot be one raise any exception.
 
-    Whether both tails are alike, earlier versions knew from a parameter only.
+    Precision and whether both tails are alike, earlier versions knew from parameters only.
     """
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, value in state.items():
@@ -138,7 +140,7 @@ def fitted_of(state: Mapping[str, Any], *, symmetric: bool, precision: Any) -> F
     return Fitted(
         inputs=Inputs(**found["inputs"]),
         training=Training(**found["training"]),
-        targets=TargetUnits(precision=precision, **found["targets"]),
+        targets=TargetUnits(**{"precision": precision, **found["targets"]}),
         mean=Layer(**found["layer"]) if stack is None else stack,
         noise=squared if predictive is None else predictive,
         second=Second(**second) if "hidden" in second else None,
