@@ -201,7 +201,7 @@ def _first_usable(values: Array) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class MemberErrors:
     """What the judged rows say of a member: r, e, a = h P hᵀ and 1 - s a, each (n, m).
 
     `honest` is e with γ chosen on the other folds.
@@ -243,7 +243,7 @@ class FittedMember(NamedTuple):
 
     member: Member
     eigen: EigenRows
-    left: LeftOut
+    left: MemberErrors
 
     @property
     def degrees(self) -> float:
@@ -318,7 +318,7 @@ def _fit_member(
 
 def _choose(
     eigen: EigenRows, c: Array, Y: Array, choice: tuple[Array, AlphaRule], folds: Any
-) -> tuple[Array, LeftOut]:
+) -> tuple[Array, MemberErrors]:
     """Return the γ of every output with the least error on rows left out, or the least GCV."""
     xp = namespace(Y)
     alphas, rule = choice
@@ -339,7 +339,7 @@ def _choose(
         left_out.append(e[:, k])
         honest.append(e[:, k] if folds is None else _other_folds(alphas, e, eigen.s, folds))
     alpha = xp.concat(chosen)
-    return alpha, LeftOut(
+    return alpha, MemberErrors(
         residuals=xp.stack(residuals, axis=1),
         left_out=xp.stack(left_out, axis=1),
         honest=xp.stack(honest, axis=1),
