@@ -8,10 +8,10 @@ from elmband.layers.neurons import Neurons
 from elmband.layers.output_layer import OutputLayer
 from elmband.layers.select import Selection
 from elmband.layers.views import RankScores, SoftClip
+from elmband.stacks.kept_rows import KeptRows
 from elmband.stacks.levels import BinLevels, MarkLevels
 from elmband.stacks.local_layers import LocalLayers, LocalNoise, LocalStage, SharedNeurons
 from elmband.stacks.mean_stack import MeanStack
-from elmband.stacks.pool import KeptRows
 from elmband.sums import packed_file
 from elmband.sums.moments import Chunk, Gram
 from elmband.sums.packed_file import FORMAT, Kinds, Packed, RefusalError, Stored, write
