@@ -172,6 +172,10 @@ class Scaling:
         Z /= self.scale
         return Z
 
+    def only(self, columns: Any) -> Self:
+        """Return the map of some columns, of NumPy."""
+        return type(self)(self.mean[columns], self.scale[columns])
+
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same map on the library and device of `like`."""
         return type(self)(place(self.mean, like, dtype), place(self.scale, like, dtype))
