@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from elmband.display.bins import binned
 from elmband.display.curves import in_percent
 from elmband.display.features import chosen_feature
-from elmband.display.figure import axes_or_new
+from elmband.display.figure import Display
 from elmband.ground.arrays import to_numpy
 from elmband.uncertainty.transform import Identity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +29,7 @@ _BOUNDS = ("noise_lower", "noise_upper")
 _SHOWN = 0.99
 
 
-class VariancePartsDisplay:
+class VariancePartsDisplay(Display):
     """Predicted variance in its parts, along a feature or from the most certain row to the least.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -56,10 +55,6 @@ class VariancePartsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     areas_ : dict of matplotlib artists
         The parts by name.
     total_ : matplotlib artist
@@ -75,8 +70,6 @@ class VariancePartsDisplay:
     [1.5, 3.5]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     areas_: dict[str, Any]
     total_: Any
     bounds_: list[Any]
@@ -137,7 +130,7 @@ class VariancePartsDisplay:
         y_label : str or None, default=None
             Name of the target.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -167,21 +160,14 @@ class VariancePartsDisplay:
         y_label: str = "y",
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draw variances made elsewhere; the parameters are those of the class.
+        """Draw variances made elsewhere.
 
         Parameters
         ----------
-        parts : VarianceParts or mapping
-            Variances (n_samples,) by the names `noise`, `mean_model` and `noise_model`, and, if
-            known, `noise_lower` and `noise_upper`.
-        x : array-like of shape (n_samples,) or None, default=None
-            A feature to draw along. None sorts rows by their total.
-        bins : int or None, default=100
-            The most bins to draw; None draws all rows.
-        x_label, y_label : str
-            Names of the feature and of the target.
+        parts, x, bins, x_label, y_label
+            As in the class.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -191,23 +177,7 @@ class VariancePartsDisplay:
         display = cls(parts, x, bins=bins, x_label=x_label, y_label=y_label)
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: "Axes | None" = None, legend: bool = True) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        legend : bool, default=True
-            Whether to add a legend to the axes.
-
-        Returns
-        -------
-        VariancePartsDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool) -> None:
         columns = np.column_stack([*self.parts.values(), self.total, *self.bounds])
         x, values, _ = binned(self._places(), columns, self.bins)
         n_parts = len(_PARTS)
@@ -225,7 +195,6 @@ class VariancePartsDisplay:
         if self.bounds_:
             self.bounds_[0].set_label("bounds of noise")
         self._finish(x, values[:, n_parts:].max(axis=1), legend=legend)
-        return self
 
     def _places(self) -> Floats:
         """Return where rows are along the horizontal axis."""
