@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,14 +33,12 @@ class Axis(ABC):
     name: str
     places: tuple[int, ...]
 
+    # Whether values are numbers in the units of the column.
+    is_number: ClassVar[bool] = False
+
     @property
     def may_miss(self) -> bool:
         """Whether values may be missing, which are NaN then."""
-        return False
-
-    @property
-    def is_number(self) -> bool:
-        """Whether values are numbers in the units of the column."""
         return False
 
     @abstractmethod
@@ -64,10 +62,7 @@ class Axis(ABC):
 class NumberAxis(Axis):
     """Numbers as they are; a second feature, where there is one, marks those that are missing."""
 
-    @property
-    def is_number(self) -> bool:
-        """They are."""
-        return True
+    is_number = True
 
     @property
     def may_miss(self) -> bool:
@@ -82,8 +77,26 @@ class NumberAxis(Axis):
         return values
 
 
+class WrittenAxis(Axis):
+    """Values that people know by a name: of a day, of an hour."""
+
+    @abstractmethod
+    def written(self, value: float) -> str:
+        """Write a value."""
+
+    def label(self, low: float, high: float) -> str:
+        """Write the values that a bin spans."""
+        first, last = self.written(low), self.written(high)
+        return first if first == last else f"{first} to {last}"
+
+    def groups(self, X: Any) -> np.ndarray[Any, Any]:
+        """Return all values as they are written."""
+        found, place = np.unique(self.values(X), return_inverse=True)
+        return np.asarray(np.asarray([self.written(value) for value in found])[place.reshape(-1)])
+
+
 @dataclass(frozen=True, eq=False)
-class DayAxis(NumberAxis):
+class DayAxis(WrittenAxis, NumberAxis):
     """Days, from years with a fraction, which goes on within a day where there is a `clock`."""
 
     clock: bool = False
@@ -96,17 +109,8 @@ class DayAxis(NumberAxis):
         day = date(year, 1, 1) + timedelta(days=min(int((value - year) * days + part), days - 1))
         return f"{day.day} {day:%b} {day.year}"
 
-    def label(self, low: float, high: float) -> str:
-        """Write the days that a bin spans."""
-        first, last = self.written(low), self.written(high)
-        return first if first == last else f"{first} to {last}"
 
-    def groups(self, X: Any) -> np.ndarray[Any, Any]:
-        """Return all days as they are written."""
-        return np.asarray([self.written(value) for value in self.values(X)])
-
-
-class CycleAxis(Axis):
+class CycleAxis(WrittenAxis):
     """What comes back after `period` steps, from its sine and cosine."""
 
     period: float
@@ -117,20 +121,6 @@ class CycleAxis(Axis):
         turn = np.arctan2(sine, cosine) / (2 * np.pi) * self.period
         # Features may be float32: what is a little below 0 is no full turn.
         return np.asarray(np.round(turn, 3) % self.period)
-
-    @abstractmethod
-    def written(self, value: float) -> str:
-        """Write a value."""
-
-    def label(self, low: float, high: float) -> str:
-        """Write the values that a bin spans."""
-        ends = self.written(low), self.written(high)
-        return ends[0] if ends[0] == ends[1] else " to ".join(ends)
-
-    def groups(self, X: Any) -> np.ndarray[Any, Any]:
-        """Return all values as they are written."""
-        found, place = np.unique(self.values(X), return_inverse=True)
-        return np.asarray(np.asarray([self.written(value) for value in found])[place.reshape(-1)])
 
 
 class WeekAxis(CycleAxis):

@@ -1,7 +1,7 @@
 """Bins: tenths of a column, steps of a threshold, and narrow ones from which medians are read."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from elmband.report.axes import Axis
-from elmband.report.tallies import Cells, Floats, Ints
+from elmband.report.tallies import Cells, Floats, Ints, Span
 
 MOST_BINS = 10
 _ROWS_PER_BIN = 25
@@ -123,6 +123,25 @@ def _cut_at_gaps(column: Floats, edges: list[float]) -> Floats:
         found -= {edges[k - 1]} if few[0] else set()
         found -= {edges[k]} if few[1] else set()
     return np.array(sorted(found))
+
+
+def bin_lines(
+    features: FeatureBins, counted: Cells, spans: Span, line: Callable[[int, int], Line]
+) -> list[Line]:
+    """Return one line for every bin of every feature; bins without rows are left out.
+
+    The first of the values `counted` is the number of rows. `line` turns a cell, and the number of
+    bins of its feature that have rows, into what is told of it.
+    """
+    parts = [np.count_nonzero(part[:, 0]) for part in features.cut(counted.sums)]
+    lines = []
+    for cell, (feature, place) in enumerate(features.owners):
+        if counted.sums[cell, 0] > 0:
+            low, high = float(spans.low[cell]), float(spans.high[cell])
+            where: Line = {"feature": feature, "bin": place}
+            where |= {"label": features.axes[feature].label(low, high), "from": low, "to": high}
+            lines.append(where | line(cell, int(parts[feature])))
+    return lines
 
 
 def with_gaps(features: FeatureBins, lines: list[Line]) -> list[Line]:

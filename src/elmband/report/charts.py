@@ -61,46 +61,46 @@ _CONFIG: Spec = {
 }
 
 
-def interval_charts(
-    level: float, unit: str, start: int, error: float, *, noise: bool
-) -> dict[str, Spec]:
-    """Return the charts of a page on intervals.
+_HELD, _RIGHT = "share of intervals that held", "share of labels that are right"
 
-    The slider begins at the point `start`; the `error` is that of all rows. What the `noise`
-    depends on may not be known.
-    """
-    held = "share of intervals that held"
+
+def charts(content: Spec) -> dict[str, Spec]:
+    """Return the charts of a page: those of its kind, relevance, and one for each grouping."""
+    intervals = content["kind"] == "intervals"
+    made = _of_intervals(content) if intervals else _of_classes(content)
+    if content["depends"]:
+        made["depends"] = _depends(noise=content["depends"]["noise"])
+    if not intervals and content["promise"]:
+        made["answered"] = _along(_answered())
+    for k in range(len(content["groups"])):
+        rows = f"groups.{k}.rows"
+        made[f"groups-{k}"] = (
+            _dots(rows, "held", content["level"], _HELD)
+            if intervals
+            else _dots(rows, "right", content["right"]["share"], _RIGHT)
+        )
+    return made
+
+
+def _of_intervals(content: Spec) -> dict[str, Spec]:
+    people, unit = content["people"], content["unit"] or content["target"]
+    start = 0 if people["start"] is None else people["start"]["at"]
     return {
-        "levels": _diagonal("promise.levels", ("level", "held"), ("promised", held)),
+        "levels": _diagonal("promise.levels", ("level", "held"), ("promised", _HELD)),
         "widths": _along(_widths(unit)),
-        "held": _along(_dots("bins", "held", level, held)),
-        "people": _people("mean error", unit, ",.3~r", start, error),
+        "held": _along(_dots("bins", "held", content["level"], _HELD)),
+        "people": _people("mean error", unit, ",.3~r", start, people["error"]),
         "parts": _parts(),
-        "depends": _depends(noise=noise),
     }
 
 
-def class_charts(share: float, start: int, *, abstains: bool) -> dict[str, Spec]:
-    """Return the charts of a page on classes; `share` is that of right labels among all."""
-    right = "share of labels that are right"
-    charts = {
-        "probability": _diagonal(
-            "probability.bins", ("said", "true"), ("probability said", "share that came true")
-        ),
-        "right": _along(_dots("bins", "right", share, right)),
-        "people": _people("wrong answers", "", ".2~%", start, 1 - share),
-        "depends": _depends(noise=False),
-    }
-    if abstains:
-        charts["answered"] = _along(_answered())
-    return charts
-
-
-def group_charts(content: Spec, field: str, title: str, level: float) -> dict[str, Spec]:
-    """Return a chart for every grouping."""
+def _of_classes(content: Spec) -> dict[str, Spec]:
+    share, start = content["right"]["share"], content["people"]["start"]["at"]
+    said = ("probability said", "share that came true")
     return {
-        f"groups-{k}": _dots(f"groups.{k}.rows", field, level, title)
-        for k in range(len(content["groups"]))
+        "probability": _diagonal("probability.bins", ("said", "true"), said),
+        "right": _along(_dots("bins", "right", share, _RIGHT)),
+        "people": _people("wrong answers", "", ".2~%", start, 1 - share),
     }
 
 

@@ -14,6 +14,7 @@ from elmband.report.rows import Block
 from elmband.report.tallies import Span
 from elmband.sums.moments import Moments
 from elmband.sums.row_prints import SeenRows
+from elmband.sums.sample import mixed
 from elmband.sums.scaling import ColumnMoments, column_moments
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -100,7 +101,4 @@ def sample_size(n_features: int) -> int:
 
 def number_keys(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Keys:
     """Mix row numbers to 64 random bits, by splitmix64."""
-    key: Keys = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    return key ^ (key >> np.uint64(31))
+    return mixed(numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))

@@ -13,6 +13,7 @@ import numpy as np
 from elmband.ground.wording import plain, span
 from elmband.report.axes import MISSING
 from elmband.report.bins import between, feature_edges
+from elmband.report.tallies import ByLabel
 
 Labels: TypeAlias = np.ndarray[Any, Any]
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -51,6 +52,10 @@ class Cut:
     def values(self, labels: Labels) -> Floats:
         """Return numbers that groups span, NaN where labels are none."""
         return labels.astype(np.float64) if self.kind == "f" else np.full(len(labels), np.nan)
+
+    def sums(self, values: Floats, labels: Labels) -> ByLabel:
+        """Sum values (n, k) of rows with these labels, group by group."""
+        return ByLabel.of(self.codes(labels), values, self.values(labels))
 
     def name(self, code: Any, low: float, high: float) -> str:
         """Write a group by its code and by the numbers that it spans."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from elmband.engines import engine
 from elmband.ground.arrays import Array, to_numpy
-from elmband.report.axes import Axis
+from elmband.report.axes import Axis, NumberAxis
 from elmband.report.group_levels import NO_TEXT, as_kind
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import Numbers, Raw, RawRows, Times, Words, at
@@ -34,19 +34,6 @@ class Groups(Protocol):
     def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
         """Yield blocks X, y with the labels of their rows."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class ByFeature:
-    """The value of a feature names the group."""
-
-    name: str
-    place: int
-
-    def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
-        """Take a column of every block."""
-        for X, y in pairs:
-            yield X, y, to_numpy(X[:, self.place]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +105,7 @@ class ByColumn:
 
     def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
         """Read the column beside the rows, those that have a target."""
-        parts, kept = self._parts(), np.empty(0)
+        parts, kept = (_labels_of(part, self.name) for part in self.scan.raw_rows()), np.empty(0)
         for X, y in pairs:
             while len(kept) < len(y):
                 more = next(parts)
@@ -126,12 +113,8 @@ class ByColumn:
             yield X, y, kept[: len(y)]
             kept = kept[len(y) :]
 
-    def _parts(self) -> Iterator[Labels]:
-        for part in self.scan.raw_rows():
-            yield _kept_labels(part, self.name)
 
-
-def _kept_labels(part: RawRows, name: str) -> Labels:
+def _labels_of(part: RawRows, name: str) -> Labels:
     (column,) = part.columns.values()
     with at(part.where, name):
         labels = labels_of_raw(read_column(column))
@@ -178,7 +161,7 @@ def find_groups(
         place = index(group)
         if not -len(names) <= place < len(names):
             raise ValueError(f"group={place} is none of the {len(names)} features.")
-        return ByFeature(names[place], place % len(names))
+        return ByAxis(NumberAxis(names[place], (place % len(names),)))
     labels = np.asarray(to_numpy(group))
     if labels.ndim != 1 or (n_rows is not None and len(labels) != n_rows):
         raise ValueError(
@@ -220,11 +203,10 @@ def _of_one_type(labels: Labels) -> Labels:
 
 
 def _by_name(name: str, names: Sequence[str], axes: Sequence[Axis]) -> Groups:
-    for axis in axes:
+    features = [NumberAxis(feature, (place,)) for place, feature in enumerate(names)]
+    for axis in (*axes, *features):
         if axis.name == name:
             return ByAxis(axis)
-    if name in names:
-        return ByFeature(name, list(names).index(name))
     close = get_close_matches(name, [*names, *(axis.name for axis in axes)], 1)
     hint = f"did you mean {close[0]!r}?" if close else "give labels of all rows instead."
     raise ValueError(f"There is no column {name!r} to group by; {hint}")

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from elmband.ground import wording
-from elmband.report.charts import class_charts, group_charts, interval_charts
+from elmband.report.charts import charts
 
 _FOLDER = "page"
 
@@ -31,6 +31,7 @@ def page(content: dict[str, Any]) -> str:
     that are named by their hash, and no request leave it.
     """
     from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415 (an optional dependency)
+    from vl_convert import vegalite_to_vega  # noqa: PLC0415 (likewise)
 
     content = finite(content)
     library, script = _library(), _file("page.js")
@@ -38,43 +39,16 @@ def page(content: dict[str, Any]) -> str:
     text: str = template.render(
         **content,
         content_json=htmlsafe_json_dumps(content, allow_nan=False),
-        charts_json=htmlsafe_json_dumps(charts(content)),
+        # Compiled here, so that the page need not know how.
+        charts_json=htmlsafe_json_dumps(
+            {name: vegalite_to_vega(spec) for name, spec in charts(content).items()}
+        ),
         style=_file("page.css"),
         library=library,
         script=script,
         hashes=" ".join(f"'sha256-{_hash(text)}'" for text in (library, script)),
     )
     return text
-
-
-def charts(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the charts of a page, one for each grouping; that of relevance where it is known.
-
-    They are compiled here, so that the page need not know how.
-    """
-    from vl_convert import vegalite_to_vega  # noqa: PLC0415 (an optional dependency)
-
-    made = _interval_charts(content) if content["kind"] == "intervals" else _class_charts(content)
-    return {
-        name: vegalite_to_vega(spec)
-        for name, spec in made.items()
-        if name != "depends" or content[name]
-    }
-
-
-def _interval_charts(content: dict[str, Any]) -> dict[str, Any]:
-    people = content["people"]
-    at = 0 if people["start"] is None else people["start"]["at"]
-    unit = content["unit"] or content["target"]
-    noise = content["depends"] is not None and content["depends"]["noise"]
-    charts = interval_charts(content["level"], unit, at, people["error"], noise=noise)
-    return charts | group_charts(content, "held", "share of intervals that held", content["level"])
-
-
-def _class_charts(content: dict[str, Any]) -> dict[str, Any]:
-    at, right = content["people"]["start"]["at"], content["right"]["share"]
-    charts = class_charts(right, at, abstains=content["promise"] is not None)
-    return charts | group_charts(content, "right", "share of labels that are right", right)
 
 
 def finite(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Shares of rows: what was measured, how certain the measurement is, and whether it is kept."""
 
 import math
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from scipy.special import betaincinv
 
@@ -45,6 +45,11 @@ class Share(NamedTuple):
         high = float(betaincinv(part + 1, n - part, 1 - tail)) if part < n else 1.0
         return cls(part / n, low, high)
 
+    @property
+    def margin(self) -> dict[str, float]:
+        """Both ends, as fields of a line."""
+        return {"low": self.low, "high": self.high}
+
     def verdict(self, level: float) -> Verdict:
         """Judge a promise that this share holds, give or take one row in a hundred.
 
@@ -70,6 +75,12 @@ class Share(NamedTuple):
 def group_verdict(measured: Share, n: float, level: float) -> Verdict | None:
     """Judge one group of several; a single row gets no verdict."""
     return measured.verdict(level) if n > 1 else None
+
+
+def judged(name: str, part: float, n: float, level: float, looks: int) -> dict[str, Any]:
+    """Return the share of one of several groups by `name`, its margin and a verdict, as fields."""
+    measured = Share.of(part, n, looks=looks)
+    return {name: measured.share, **measured.margin, "verdict": group_verdict(measured, n, level)}
 
 
 def limits(level: float) -> dict[str, float]:

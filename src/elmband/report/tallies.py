@@ -15,6 +15,11 @@ Labels = np.ndarray[Any, Any]
 _MOST_GROUPS = 2000
 
 
+def columns(*values: Any) -> Floats:
+    """Put values of rows side by side, as numbers (n, k)."""
+    return np.stack([np.asarray(column, dtype=np.float64) for column in values], axis=1)
+
+
 @dataclass(frozen=True, eq=False)
 class Cells(Moments):
     """Sums of several values (cells, values) over the rows of each cell."""

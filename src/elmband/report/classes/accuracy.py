@@ -30,8 +30,7 @@ def right(plan: Plan, seen: Seen) -> dict[str, Any]:
     ]
     return {
         "share": measured.share,
-        "low": measured.low,
-        "high": measured.high,
+        **measured.margin,
         "n_wrong": round(n - hits),
         "guess": float(true.max()) / n,
         "most": labels[int(true.argmax())],
@@ -67,8 +66,7 @@ def probability(plan: Plan, seen: Seen) -> dict[str, Any]:
                 "n": round(n),
                 "said": said / n,
                 "true": measured.share,
-                "low": measured.low,
-                "high": measured.high,
+                **measured.margin,
             }
         )
     gaps = [line["n"] * abs(line["said"] - line["true"]) for line in bins]

@@ -13,7 +13,7 @@ from elmband.report.classes.predictions import Said, abstains, positive_place, s
 from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.rows import Block, block_slices
-from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
+from elmband.report.tallies import Cells, Extremes, Floats, Span, columns
 from elmband.sums.moments import Several
 
 # Rows of each table.
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
         Scores in each step.
     worst, unsure : Extremes
         The most certain wrong rows, and the least certain ones.
-    groups : tuple of ByLabel
+    groups : Several
         For each grouping, and each group: rows, right ones, answered ones, answered wrongly.
     """
 
@@ -79,7 +79,7 @@ class Seen(NamedTuple):
     step_scores: Span
     worst: Extremes
     unsure: Extremes
-    groups: tuple[ByLabel, ...]
+    groups: Several
 
     def counts(self, k: int) -> Floats:
         """Return the rows by true class, called class and whether they were answered."""
@@ -98,7 +98,7 @@ def make_plan(model: Any, axes: Sequence[Axis], look: Look) -> Plan:
 
 
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`, then one for each grouping."""
+    """Count a block; the parts are those of `Seen`."""
     X, k = to_numpy(block.X), len(plan.labels)
     answer = said(plan.model, block.X)
     right = answer.called == block.y
@@ -106,7 +106,7 @@ def count_block(plan: Plan, block: Block) -> Several:
     step = np.searchsorted(plan.steps, -answer.score, side="left")
     pair = (block.y * k + answer.called) * 2 + answer.answered
     table = np.column_stack([block.y, answer.called, answer.score, answer.of_called, X])
-    by_row = _columns(np.ones(block.n), right, answer.answered, answer.answered & ~right)
+    by_row = columns(np.ones(block.n), right, answer.answered, answer.answered & ~right)
     parts: list[Any] = [
         Cells.of(pair, np.ones((block.n, 1)), 2 * k * k),
         _probabilities(plan, block, answer),
@@ -117,11 +117,8 @@ def count_block(plan: Plan, block: Block) -> Several:
         Extremes.of(N_MISSES, np.where(right, np.nan, answer.score), block.numbers, table),
         Extremes.of(N_EXTREMES, -answer.score, block.numbers, table),
     ]
-    parts += [
-        ByLabel.of(cut.codes(labels), by_row, cut.values(labels))
-        for cut, labels in zip(plan.cuts, block.groups, strict=True)
-    ]
-    return Several(tuple(parts))
+    groups = zip(plan.cuts, block.groups, strict=True)
+    return Several((*parts, Several(tuple(cut.sums(by_row, one) for cut, one in groups))))
 
 
 def _probabilities(plan: Plan, block: Block, answer: Said) -> Cells:
@@ -132,21 +129,11 @@ def _probabilities(plan: Plan, block: Block, answer: Said) -> Cells:
     else:
         p, true = answer.of_called, answer.called == block.y
     place_of = np.minimum((p * N_PROBABILITIES).astype(np.int64), N_PROBABILITIES - 1)
-    return Cells.of(place_of, _columns(np.ones(block.n), p, true), N_PROBABILITIES)
+    return Cells.of(place_of, columns(np.ones(block.n), p, true), N_PROBABILITIES)
 
 
 def _by_step(plan: Plan, block: Block, answer: Said) -> Floats:
     called = answer.called == plan.positive
-    return _columns(
+    return columns(
         np.ones(block.n), answer.called != block.y, called, called & (block.y != plan.positive)
     )
-
-
-def _columns(*columns: Any) -> Floats:
-    return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
-
-
-def seen(sums: Several) -> Seen:
-    """Name what was counted."""
-    before = len(Seen._fields) - 1
-    return Seen._make([*sums.parts[:before], sums.parts[before:]])

@@ -24,8 +24,7 @@ def promise(plan: Plan, seen: Seen) -> dict[str, Any] | None:
         "answered_high": share.high,
         "n_answered": round(answered),
         "error": error.share,
-        "low": error.low,
-        "high": error.high,
+        **error.margin,
         "n_wrong": round(wrong),
         **_asked(plan),
     }

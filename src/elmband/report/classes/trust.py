@@ -6,49 +6,31 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import percent
+from elmband.report.bins import bin_lines
 from elmband.report.classes.counts import Plan, Seen
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
-from elmband.report.shares import Share, group_verdict
+from elmband.report.shares import judged
 from elmband.report.tallies import ByLabel
 
 
 def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
-    """Return one line for every bin of every feature; bins without rows are left out."""
-    lines: list[dict[str, Any]] = []
-    parts = [np.count_nonzero(part[:, 0]) for part in plan.features.cut(seen.bins.sums)]
-    whole = seen.confusion.sums[:, 0].reshape(len(plan.labels), len(plan.labels), 2).sum(axis=2)
+    """Return one line for every bin of every feature."""
+    whole = seen.counts(len(plan.labels)).sum(axis=2)
     level = float(np.trace(whole) / whole.sum())
-    for cell, (feature, place) in enumerate(plan.features.owners):
-        if seen.bins.sums[cell, 0] == 0:
-            continue
-        low, high = float(seen.spans.low[cell]), float(seen.spans.high[cell])
-        where = {
-            "feature": feature,
-            "bin": place,
-            "label": plan.features.axes[feature].label(low, high),
-        }
-        lines.append(
-            {
-                **where,
-                "from": low,
-                "to": high,
-                **_line(level, int(parts[feature]), seen.bins.sums[cell]),
-            }
-        )
-    return lines
+
+    def line(cell: int, parts: int) -> dict[str, Any]:
+        return _line(level, parts, seen.bins.sums[cell])
+
+    return bin_lines(plan.features, seen.bins, seen.spans, line)
 
 
 def _line(level: float, looks: int, sums: Any) -> dict[str, Any]:
     """Return what is told of one of several parts, judged beside the share of all rows."""
     n, hits, answered, wrong = (float(value) for value in sums)
-    measured = Share.of(hits, n, looks=looks)
     return {
         "n": round(n),
-        "right": measured.share,
-        "low": measured.low,
-        "high": measured.high,
-        "verdict": group_verdict(measured, n, level),
+        **judged("right", hits, n, level, looks),
         "answered": answered / n,
         "error": wrong / answered if answered else None,
     }

@@ -15,7 +15,7 @@ from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.intervals.predictions import Said, said
 from elmband.report.rows import Block, block_slices
-from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
+from elmband.report.tallies import Cells, Extremes, Floats, Span, columns
 from elmband.sums.moments import Several
 
 # Rows of each table.
@@ -93,7 +93,7 @@ class Seen(NamedTuple):
     beside : Cells
         In a single cell: targets below their interval, those above, intervals with a bound beyond
         the limits, targets within the constant interval, and how far they are outside of it.
-    groups : tuple of ByLabel
+    groups : Several
         For each grouping, and each group: rows, intervals that held, absolute errors, widths.
     """
 
@@ -108,7 +108,7 @@ class Seen(NamedTuple):
     widest: Extremes
     narrowest: Extremes
     beside: Cells
-    groups: tuple[ByLabel, ...]
+    groups: Several
 
 
 def make_plan(
@@ -157,11 +157,11 @@ def constant_interval(y: Floats, level: float) -> Ends:
 # Errors of very large targets have no square.
 @np.errstate(over="ignore", invalid="ignore")
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`, then one for each grouping."""
+    """Count a block; the parts are those of `Seen`."""
     X = to_numpy(block.X)
     asked = plan.asked(block.X, block.y)
     answer, width, size = asked.said, asked.width, np.abs(asked.error)
-    one, held = np.ones(block.n), asked.held.astype(np.float64)
+    one, held = np.ones(block.n), asked.held
     (cell, place), count = plan.features.located(X), plan.features.n_cells
     bounds = np.stack([answer.lower, answer.upper], axis=1)[:, None]
     finite = np.isfinite(width)
@@ -174,8 +174,8 @@ def count_block(plan: Plan, block: Block) -> Several:
     def extremes(size: int, keys: Floats) -> Extremes:
         return Extremes.of(size, keys, block.numbers, table)
 
-    by_row = np.stack([one, held, size, answer.noise, answer.unknown], axis=1)
-    by_step = np.stack([one, size, size**2, held], axis=1)[finite]
+    by_row = columns(one, held, size, answer.noise, answer.unknown)
+    by_step = columns(one, size, size**2, held)[finite]
     parts: list[Any] = [
         interval_sums(
             block.y[:, None], answer.mean[:, None], answer.std[:, None], bounds, None, plan.levels
@@ -191,12 +191,9 @@ def count_block(plan: Plan, block: Block) -> Several:
         extremes(N_EXTREMES, -width),
         _beside(plan, asked, block.y),
     ]
-    by_group = np.stack([one, held, size, width], axis=1)
-    parts += [
-        ByLabel.of(cut.codes(labels), by_group, cut.values(labels))
-        for cut, labels in zip(plan.cuts, block.groups, strict=True)
-    ]
-    return Several(tuple(parts))
+    by_group = columns(one, held, size, width)
+    groups = zip(plan.cuts, block.groups, strict=True)
+    return Several((*parts, Several(tuple(cut.sums(by_group, one) for cut, one in groups))))
 
 
 def _beside(plan: Plan, asked: Asked, y: Any) -> Cells:
@@ -204,8 +201,7 @@ def _beside(plan: Plan, asked: Asked, y: Any) -> Cells:
     low, high = plan.constant
     outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
     impossible = (asked.lower < plan.limits[0]) | (asked.upper > plan.limits[1])
-    columns = [y < asked.lower, y > asked.upper, impossible, outside == 0, outside]
-    values = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+    values = columns(y < asked.lower, y > asked.upper, impossible, outside == 0, outside)
     return Cells.of(np.zeros(len(y), dtype=np.int64), values, 1)
 
 
@@ -214,9 +210,3 @@ def deviations(asked: Asked) -> Floats:
     size, std = np.abs(asked.error), asked.said.std
     off = np.divide(size, std, out=np.full_like(size, np.inf), where=std > 0)
     return np.where(asked.held, np.nan, off)
-
-
-def seen(sums: Several) -> Seen:
-    """Name what was counted."""
-    before = len(Seen._fields) - 1
-    return Seen._make([*sums.parts[:before], sums.parts[before:]])

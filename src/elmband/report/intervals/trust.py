@@ -5,43 +5,30 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import number, percent
+from elmband.report.bins import bin_lines
 from elmband.report.intervals.counts import Plan, Seen
-from elmband.report.shares import Share, group_verdict
+from elmband.report.shares import judged
 
 
 def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
-    """Return one line for every bin of every feature; bins without rows are left out."""
+    """Return one line for every bin of every feature."""
     width = plan.widths.medians(seen.widths.sums)
     error = plan.errors.medians(seen.errors.sums)
-    lines: list[dict[str, Any]] = []
-    parts = [np.count_nonzero(part[:, 0]) for part in plan.features.cut(seen.bins.sums)]
-    for cell, (feature, place) in enumerate(plan.features.owners):
+
+    def line(cell: int, parts: int) -> dict[str, Any]:
         n, held, absolute, noise, unknown = (float(value) for value in seen.bins.sums[cell])
-        if n == 0:
-            continue
-        # The margins of all bins of a feature hold together.
-        measured = Share.of(held, n, looks=int(parts[feature]))
-        low, high = float(seen.spans.low[cell]), float(seen.spans.high[cell])
-        lines.append(
-            {
-                "feature": feature,
-                "bin": place,
-                "label": plan.features.axes[feature].label(low, high),
-                "from": low,
-                "to": high,
-                "n": round(n),
-                "width": float(width[cell]),
-                "error": float(error[cell]),
-                "mean_error": absolute / n,
-                "held": measured.share,
-                "low": measured.low,
-                "high": measured.high,
-                "verdict": group_verdict(measured, n, plan.level),
-                "noise": noise / n,
-                "unknown": unknown / n,
-            }
-        )
-    return lines
+        return {
+            "n": round(n),
+            "width": float(width[cell]),
+            "error": float(error[cell]),
+            "mean_error": absolute / n,
+            # The margins of all bins of a feature hold together.
+            **judged("held", held, n, plan.level, parts),
+            "noise": noise / n,
+            "unknown": unknown / n,
+        }
+
+    return bin_lines(plan.features, seen.bins, seen.spans, line)
 
 
 def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[str, Any]]:
@@ -72,6 +59,12 @@ def overall(plan: Plan, seen: Seen) -> dict[str, float]:
         "width": float(plan.widths.medians(seen.widths.sums[first].sum(axis=0)[None])[0]),
         "error": float(plan.errors.medians(seen.errors.sums[first].sum(axis=0)[None])[0]),
     }
+
+
+def variance_parts(plan: Plan, seen: Seen) -> dict[str, Any]:
+    """Return the shares of noise and of too little data in the variance of an average row."""
+    first = seen.bins.sums[: plan.features.counts[0]].sum(axis=0)
+    return {"noise": float(first[3] / first[0]), "unknown": float(first[4] / first[0])}
 
 
 def _sentence(name: str, n_parts: int, lines: tuple[Any, Any, Any], unit: str) -> str:
