@@ -4,19 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from elmband.display.coverage import LEVELS, Curve, Rows, given, observed
 from elmband.display.curves import in_percent
 from elmband.display.figure import Display
-from elmband.ground.arrays import to_numpy
-from elmband.metrics._checks import check_levels
+from elmband.ground.arrays import Floats, to_numpy
+from elmband.metrics.checks import check_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 # Curves are told apart without colours as well.
 _MARKERS = "os^Dv<>phX"

@@ -9,13 +9,12 @@ from sklearn.utils import _safe_indexing
 
 from elmband.display.labels import check_few, each, labels_beside, labels_of_scan
 from elmband.estimators import ELMIntervalRegressor
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.metrics import calibration_curve
 from elmband.metrics.evaluation import Evaluation
 from elmband.models.fitted import Fitted
 from elmband.sources.stream import Scan, scan
 
-Floats = NDArray[np.float64]
 # The label of every row, and what a model says of those that are marked.
 Judged: TypeAlias = tuple[NDArray[Any], Callable[[NDArray[np.bool_]], Evaluation]]
 

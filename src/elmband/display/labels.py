@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Labels, to_numpy
 from elmband.sources.encode.state import LevelsColumn
 from elmband.sources.stream import Scan
-
-Labels = NDArray[Any]
 
 # More curves than this cannot be told apart.
 MOST_GROUPS = 10

@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elmband.display.curves import in_percent
 from elmband.display.figure import Display
@@ -12,7 +11,6 @@ from elmband.display.figure import Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 # The first is darker: they differ without colours as well.
 _BARS = {"mean": ("the mean", "#034e7b"), "noise": ("the noise", "#fdae6b")}

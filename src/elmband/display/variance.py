@@ -4,19 +4,18 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from elmband.display.bins import binned
 from elmband.display.curves import in_percent
 from elmband.display.features import chosen_feature
 from elmband.display.figure import Display
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.uncertainty.transform import Identity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 # From the bottom up, each darker than the one below: they differ without colours as well.
 _PARTS = {

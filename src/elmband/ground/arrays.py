@@ -8,6 +8,10 @@ import array_api_compat.numpy
 import numpy as np
 
 Array: TypeAlias = Any
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Keys: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+Labels: TypeAlias = np.ndarray[Any, Any]
 Precision: TypeAlias = Literal["auto", "float32", "float64", "high", "fast"]
 
 PRECISIONS = ("auto", "float32", "float64", "high", "fast")

@@ -1,20 +1,14 @@
 """Sums over the most confident rows, for every threshold at which a classifier may answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elmband.ground.arrays import to_numpy
-from elmband.metrics._checks import require, rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from elmband.ground.arrays import Floats, to_numpy
+from elmband.metrics.checks import require, rows
 
 # Sums of weights, and shares such as 0.1 + 0.2, are off by this much at most: it costs no row.
 ROUNDING = 1e-12

@@ -1,14 +1,13 @@
 """Counts of decided rows, and what they say of a classifier that abstains."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from elmband.ground.arrays import Floats
 from elmband.ground.wording import percent
 from elmband.sums.moments import Moments
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)

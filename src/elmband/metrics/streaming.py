@@ -1,24 +1,16 @@
 """Scores of any number of rows in flat memory, from sums over chunks."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from elmband.ground.arrays import to_numpy
-from elmband.metrics._checks import check_levels, judge, require, standardised
+from elmband.ground.arrays import Floats, to_numpy
+from elmband.metrics.checks import check_levels, judge, require, standardised
 from elmband.metrics.evaluation import Evaluation, LevelEvaluation
 from elmband.sums.moments import Moments
 from elmband.sums.scaling import ColumnMoments, column_moments
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from elmband.ground.arrays import Floats
 from elmband.ground.wording import span
 from elmband.sources.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Words with a bin of their own, and one for all others.
 MOST_WORDS = 10

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from elmband.ground.arrays import Floats, Ints
 from elmband.report.axes import Axis
-from elmband.report.tallies import Cells, Floats, Ints, Span
+from elmband.report.tallies import Cells, Span
 
 MOST_BINS = 10
 _ROWS_PER_BIN = 25

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, namespace, place, to_numpy
+from elmband.ground.arrays import Array, Keys, double, namespace, place, to_numpy
 from elmband.report.inputs import seen_in_training
 from elmband.report.rows import Block
 from elmband.report.tallies import Span
@@ -16,9 +16,6 @@ from elmband.sums.moments import Moments
 from elmband.sums.row_prints import SeenRows
 from elmband.sums.sample import mixed
 from elmband.sums.scaling import ColumnMoments, column_moments
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Keys = np.ndarray[Any, np.dtype[np.uint64]]
 
 MOST_ROWS = 20_000
 _MOST_BYTES = 2**23

@@ -6,17 +6,15 @@ What is missing is a group of its own.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from elmband.ground.arrays import Floats, Labels
 from elmband.ground.wording import plain, span
 from elmband.report.axes import MISSING
 from elmband.report.bins import between, feature_edges
 from elmband.report.tallies import ByLabel
-
-Labels: TypeAlias = np.ndarray[Any, Any]
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # Values of a number that have a group each.
 MOST_VALUES = 20

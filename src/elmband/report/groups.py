@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from elmband.engines import engine
-from elmband.ground.arrays import Array, to_numpy
+from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.report.axes import Axis, NumberAxis
 from elmband.report.group_levels import NO_TEXT, as_kind
 from elmband.sources.encode import TableEncoder
@@ -18,7 +18,6 @@ from elmband.sources.encode.raw import Numbers, Raw, RawRows, Times, Words, at
 from elmband.sources.encode.read import read_column
 from elmband.sources.stream import Scan
 
-Labels: TypeAlias = np.ndarray[Any, Any]
 Pair: TypeAlias = tuple[Array, Labels]
 Triple: TypeAlias = tuple[Array, Labels, Labels]
 

@@ -12,9 +12,9 @@ from elmband.estimators._class_targets import encoder_of, known_labels, named
 from elmband.estimators._open_rows import count_targets, new_rows
 from elmband.estimators._scans import check_targets
 from elmband.estimators._validate import held_out_rows
-from elmband.ground.arrays import Array, to_numpy
+from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.report.axes import axes_of
-from elmband.report.groups import Labels, find_groups
+from elmband.report.groups import find_groups
 from elmband.report.rows import Block, LabelledRows
 from elmband.sources.device import check_finite, moved
 from elmband.sources.encode import EncoderState

@@ -8,9 +8,9 @@ import numpy as np
 
 from elmband.engines import engine
 from elmband.engines.progress import Bar
-from elmband.ground.arrays import Array, to_numpy
+from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.report.axes import Axis
-from elmband.report.groups import Groups, Labels, Pair, all_along
+from elmband.report.groups import Groups, Pair, all_along
 from elmband.sources.stream import Scan
 
 

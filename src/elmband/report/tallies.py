@@ -5,11 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from elmband.ground.arrays import Floats, Ints, Labels
 from elmband.sums.moments import Moments
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Labels = np.ndarray[Any, Any]
 
 # A column with more distinct values than this tells rows apart, not groups of them.
 _MOST_GROUPS = 2000

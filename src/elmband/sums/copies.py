@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.ground.arrays import Array, namespace, place, to_numpy
+from elmband.ground.arrays import Array, Keys, namespace, place, to_numpy
 from elmband.sums.moments import Chunk
 from elmband.sums.sample import mixed
 
@@ -20,8 +20,6 @@ _MANY_ROWS = 10
 # Columns that are compared at once: rows that differ in these need not be looked at again.
 _COLUMNS = 16
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-
-Keys = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 def takes_few_values(rows: int, pairs: int, inputs: int) -> bool:

@@ -5,14 +5,12 @@ Those with the same cuts add up, so that rows may come in any order and in chunk
 """
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.sums.moments import Moments
-
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _MOST_BINS = 32
 # Rows that a bin is made for, at least: single rows shall not be told from others.

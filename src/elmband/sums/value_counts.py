@@ -1,14 +1,12 @@
 """Different targets, counted as long as they are few."""
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.sums.moments import Moments
-
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # More values than this are many.
 MOST_VALUES = 64

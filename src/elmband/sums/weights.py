@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import place, to_numpy
+from elmband.ground.arrays import Floats, place, to_numpy
 from elmband.sums.rows import ArrayRows, Rows
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Labels = np.ndarray[Any, Any] | None
 
 # Rows, or groups, that a fit to at least two times as many is worth; of fewer rows, half of them.

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
 from elmband.report.classes.predictions import Said, abstains, positive_place, said
 from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.rows import Block, block_slices
-from elmband.report.tallies import Cells, Extremes, Floats, Span, columns
+from elmband.report.tallies import Cells, Extremes, Span, columns
 from elmband.sums.moments import Several
 
 # Rows of each table.

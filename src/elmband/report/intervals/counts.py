@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
@@ -15,7 +15,7 @@ from elmband.report.first_pass import Look
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.intervals.predictions import Said, said
 from elmband.report.rows import Block, block_slices
-from elmband.report.tallies import Cells, Extremes, Floats, Span, columns
+from elmband.report.tallies import Cells, Extremes, Span, columns
 from elmband.sums.moments import Several
 
 # Rows of each table.

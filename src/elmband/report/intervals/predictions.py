@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.ground.wording import percent_exactly
 from elmband.models.intervals import bounds, deviation, mean_in_units
 from elmband.report.inputs import placed
-from elmband.report.tallies import Floats
 
 if TYPE_CHECKING:
     from elmband.models.fitted import Fitted

@@ -1,18 +1,15 @@
 """What all metrics share: checks that end in a sentence, and weighted means."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from elmband.ground.arrays import Floats
 
 
 def require(ok: Any, sentence: str) -> None:
+    """Refuse what is not ok with a sentence."""
     if not ok:
         raise ValueError(sentence)
 
@@ -31,6 +28,7 @@ def numbers(name: str, value: Any, shape: Any = None, *, infinite: bool = False)
 
 
 def check_levels(name: str, value: Any, ndims: tuple[int, ...] = (0,)) -> Floats:
+    """Return one level, or several, strictly between 0 and 1; say in a sentence what is wrong."""
     levels = numbers(name, value)
     kinds = " or ".join(("one number", "a list of numbers")[d] for d in ndims)
     fits = levels.ndim in ndims and levels.size
