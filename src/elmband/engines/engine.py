@@ -20,7 +20,7 @@ import numpy as np
 from joblib import cpu_count
 
 from elmband.engines.blas_limit import one_blas_thread
-from elmband.engines.checkpoint import Begun, Checkpoint
+from elmband.engines.checkpoint import Begun, Checkpoint, Pass
 from elmband.engines.progress import Bar
 from elmband.ground.arrays import namespace
 from elmband.sources.hidden_cache import forget
@@ -83,19 +83,26 @@ def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S], label: str = "
     if not hasattr(rows, "chunks"):
         # Chunks as they are: the dual form needs all rows at once.
         return reduced(on_chunks(chunk_map, rows))
-    if hasattr(rows, "summed"):
-        return _elsewhere(job or Job(), rows, chunk_map, label)
-    if job is None or job == Job():
+    remote, job = hasattr(rows, "summed"), job or Job()
+    if job == Job() and not remote:
         return reduced(on_chunks(in_blocks(chunk_map), rows))
-    return _followed(job, rows, chunk_map, label)
-
-
-def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
-    """Add up, and tell of it: from where a checkpoint left off, chunk by chunk."""
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
     begun = None if kept is None else kept.load()
     if begun is not None and begun.done:
         return cast("S", _finished(job, rows, begun))
+    sums: S = (_remote if remote else _followed)(job, rows, chunk_map, label, kept, begun)
+    return sums
+
+
+def _followed(
+    job: Job,
+    rows: Any,
+    chunk_map: Callable[[Chunk], Any],
+    label: str,
+    kept: Pass | None,
+    begun: Begun | None,
+) -> Any:
+    """Add up chunk by chunk from where a checkpoint left off; show how far it is, and keep it."""
     count, sums = (0, None) if begun is None else begun[:2]
     sizes: deque[int] = deque()
 
@@ -117,15 +124,18 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
     if kept is not None:
         kept.save(Begun(count, sums, done=True, n_rows=_length(rows)))
     assert sums is not None
-    return cast("S", sums)
+    return sums
 
 
-def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
+def _remote(
+    job: Job,
+    rows: Any,
+    chunk_map: Callable[[Chunk], Any],
+    label: str,
+    kept: Pass | None,
+    begun: Begun | None,
+) -> Any:
     """Let rows add themselves up where they are; they keep sums on the way to a checkpoint."""
-    kept = None if job.checkpoint is None else job.checkpoint.next_pass()
-    begun = None if kept is None else kept.load()
-    if begun is not None and begun.done:
-        return cast("S", _finished(job, rows, begun))
     advance = None
     if job.bar is not None:
         # What others have left behind is refused where the sums are gone on from.
@@ -135,7 +145,7 @@ def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str)
     sums = rows.summed(in_blocks(chunk_map), label, advance, kept)
     if kept is not None:
         kept.save(Begun(0, sums, done=True))
-    return cast("S", sums)
+    return sums
 
 
 def _finished(job: Job, rows: Any, begun: Begun) -> Any:

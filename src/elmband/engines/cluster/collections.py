@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.engines.cluster.blocks import BlockForm, Form, cut
+from elmband.engines.cluster.blocks import ChunkOf, Form, cut
 from elmband.engines.cluster.graph import OnDask
 from elmband.engines.cluster.work import Partition
 
@@ -45,7 +45,7 @@ def collected(X: Any, y: Any, sample_weight: Any = None, client: Any = None) -> 
     if y.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions; it has {y.ndim}.")
     form = Form(width_of(X), numbers_of(X), 1 if y.ndim == 1 else width_of(y))
-    partitions, shared = partitioned(given, form)
+    partitions, shared = partitioned(given, form.chunk)
     return Collected(partitions, OnDask(client, shared), form, names_of(X), y.ndim == 1)
 
 
@@ -62,7 +62,7 @@ def check_collections(**given: Any) -> None:
 
 
 def partitioned(
-    given: Mapping[str, Any], form: BlockForm
+    given: Mapping[str, Any], chunk_of: ChunkOf
 ) -> tuple[Sequence[Partition], Mapping[Any, Any]]:
     """Cut collections that belong together into partitions, and what these share.
 
@@ -81,7 +81,7 @@ def partitioned(
     graph: dict[Any, Any] = {}
     for part in parts:
         graph.update(part.__dask_graph__())
-    return cut(graph, zip(*keys, strict=True), form)
+    return cut(graph, zip(*keys, strict=True), chunk_of)
 
 
 def width_of(value: Any) -> int:

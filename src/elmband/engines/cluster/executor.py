@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from elmband.engines.cluster.rows import Advance
+from elmband.engines.cluster.graph import OnDask
+from elmband.engines.cluster.rows import Advance, Runner
 from elmband.engines.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
 # Tasks of a pass at most: each brings back one set of sums.
@@ -86,3 +87,15 @@ def _told() -> Iterator[None]:
 
 def _task(work: Carried, partitions: Carried) -> Counted:
     return partition_sum(work.value, partitions.value)
+
+
+def runner_of(client: Any) -> Runner:
+    """Return where to run what a user names as `client`: on Dask, or under an executor."""
+    if isinstance(client, Executor):
+        return OnExecutor(client)
+    if not all(hasattr(client, name) for name in ("get", "nthreads")):
+        raise ValueError(
+            f"client must be a distributed.Client or a concurrent.futures.Executor; got "
+            f"{type(client).__name__}."
+        )
+    return OnDask(client)

@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from elmband.engines.cluster.executor import runner_of
 from elmband.engines.cluster.rows import Advance, as_it_is
-from elmband.engines.cluster.runners import runner_of
 from elmband.engines.cluster.work import Counted, Partition, Work
 from elmband.ground.files import appearing_whole, check_writable, hidden_name, take_names
 from elmband.sources.stream.errors import needed
