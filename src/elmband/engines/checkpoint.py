@@ -33,7 +33,7 @@ _PASS = re.compile(r"pass-\d{2,}\.safetensors")
 _UNFINISHED = re.compile(r"\.(job\.json|pass-\d{2,}\.safetensors)\.[0-9a-f]{8}\.partial")
 
 
-# What becomes of a file that is not as it was written.
+# Errors that reading a damaged file can end in.
 _DAMAGE = (
     SafetensorError,
     OSError,
@@ -44,14 +44,14 @@ _DAMAGE = (
     ArithmeticError,
     RecursionError,
 )
-# What becomes of a fit that goes on from sums of another shape, or that cannot be sums.
+# Errors that a fit can end in that goes on from damaged sums, or from those of another fit.
 _MISFITS = (*(kind for kind in _DAMAGE if kind is not OSError), AssertionError, StopIteration)
 # Seeds are drawn below this.
 _SEEDS = 2**31
 
 
 class DamagedError(ValueError):
-    """What is kept cannot be gone on from."""
+    """A checkpoint is damaged, or belongs to another fit."""
 
 
 class Begun(NamedTuple):
@@ -321,7 +321,7 @@ class Pass:
 
 
 def _begun(text: dict[str, Any], arrays: Arrays) -> Begun:
-    """Put together what a pass has kept; what nobody can have kept is a ValueError."""
+    """Return what a pass has kept, or raise ValueError where no pass can have written it."""
     if any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("numbers that are not finite")
     begun = Begun(**{name: text[name] for name in Begun._fields})
@@ -334,13 +334,12 @@ def _begun(text: dict[str, Any], arrays: Arrays) -> Begun:
 
 
 def _counts(value: Any) -> bool:
-    """Tell whether this is a whole number that counts something."""
+    """Tell whether a value is a whole number of at least 0."""
     return type(value) is int and 0 <= value < 2**63
 
 
 def _is_misfit(error: BaseException | None) -> bool:
-    """Tell what Python and NumPy say of values that do not fit from refusals of the fit."""
-    # These are sentences.
+    """Tell errors that damaged sums end in from refusals of the fit, which are sentences."""
     refusal = isinstance(error, ValueError) and str(error).endswith(".")
     return isinstance(error, _MISFITS) and not refusal
 

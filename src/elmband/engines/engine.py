@@ -42,12 +42,13 @@ BLOCK_ROWS = 2048
 _LEAST_ROWS = 256
 # Matrices up to this size are solved soon enough by one thread.
 _CALM_SIZE = 1000
-# Threads of an engine do not start engines of their own.
+# State of the thread: whether it works for an engine (it then starts no threads of its own), and
+# its scratch memory.
 _here = local()
 
 
 class Job(NamedTuple):
-    """What goes on beside a long fit: a bar to show, and sums to keep; either may be None."""
+    """What accompanies a long fit: a progress bar and a checkpoint; either may be None."""
 
     bar: Bar | None = None
     checkpoint: Checkpoint | None = None
@@ -58,7 +59,7 @@ _job: ContextVar[Job | None] = ContextVar("job", default=None)
 
 @contextmanager
 def running(job: Job) -> Iterator[None]:
-    """Let all sums within the context show their progress and be kept."""
+    """Let all sums within the context show their progress and go to the checkpoint."""
     token = _job.set(job)
     try:
         yield

@@ -126,6 +126,6 @@ def rates(sums: ClassSums, of: Of) -> tuple[Floats, Floats]:
 
 
 def check_of(of: Of) -> Of:
-    """Return what rates are shares of, or say in a sentence what it can be."""
+    """Return `of`, or say in a sentence what it can be."""
     require(of in ("answered", "all"), f"of is {of!r}, expected 'answered' or 'all'")
     return of

@@ -1,7 +1,7 @@
-"""What people look along: a column of the table as they know it, not the features made of it.
+"""Columns as people know them: axes that a report splits rows along, made of encoded features.
 
-A model sees text as a mark for each word and dates as sines and cosines. Here marks are words
-again, and angles are hours, weekdays and days of the year.
+A model sees text as one-hot marks and dates as sines and cosines. Here marks are words again, and
+angles are hours, weekdays and days of the year.
 """
 
 import math
@@ -110,15 +110,15 @@ class DayAxis(WrittenAxis, NumberAxis):
 
 
 class CycleAxis(WrittenAxis):
-    """What comes back after `period` steps, from its sine and cosine."""
+    """A quantity that repeats after `period` steps, such as the hour, from its sine and cosine."""
 
     period: float
 
     def values(self, X: Any) -> Floats:
-        """Return how far the circle has been gone, to a thousandth of a step."""
+        """Return the place on the circle, from its angle, to a thousandth of a step."""
         sine, cosine = (np.asarray(X[:, place], dtype=np.float64) for place in self.places)
         turn = np.arctan2(sine, cosine) / (2 * np.pi) * self.period
-        # Features may be float32: what is a little below 0 is no full turn.
+        # Rounding in float32 may give an angle just below 0: that is place 0, not a full turn.
         return np.asarray(np.round(turn, 3) % self.period)
 
 
@@ -160,7 +160,7 @@ class YearAxis(CycleAxis):
 
 @dataclass(frozen=True, eq=False)
 class WordsAxis(Axis):
-    """Words, each with a mark; the last one stands for words that have none.
+    """Words, one-hot encoded; the last one stands for words without a mark.
 
     `order` is the bin of every word, and `names` are those of the bins.
     """
@@ -207,14 +207,14 @@ class WordsAxis(Axis):
 
 @dataclass(frozen=True, eq=False)
 class MarkAxis(WordsAxis):
-    """A single mark, which tells two kinds of rows apart."""
+    """A single mark of 0 or 1, such as that a value is missing."""
 
     def _codes(self, X: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         return np.asarray(X[:, self.places[0]] > 0.5, dtype=np.int64)
 
 
 def axes_of(names: Sequence[str], state: EncoderState | None) -> tuple[Axis, ...]:
-    """Return what can be looked along: the columns of an encoder, or features as they are."""
+    """Return the axes of a model: the columns of its encoder, or its features as they are."""
     if state is None or len(state.names) != len(names):
         return tuple(NumberAxis(name, (place,)) for place, name in enumerate(names))
     return tuple(_encoded(state))

@@ -16,12 +16,12 @@ MOST_BINS = 10
 _ROWS_PER_BIN = 25
 # A gap between values is at least this share of their range.
 _LEAST_GAP = 0.05
-# Along more features than this nobody looks.
+# Features shown at most: nobody reads more.
 MOST_FEATURES = 20
 # Thresholds at every percent of the rows.
 _STEPS = 100
 Line = dict[str, Any]
-# Values that a threshold stems from may be computed a little differently next time.
+# Relative slack of a threshold: values may be computed a little differently next time.
 _SLACK = 1e-6
 
 

@@ -153,7 +153,7 @@ _RANGE = (("low", "at least", ".1%"), ("high", "at most", ".1%"), ("n", "rows", 
 
 
 def _diagonal(rows: str, fields: tuple[str, str], titles: tuple[str, str]) -> Spec:
-    """Draw what was said against what came true; both are the same on the diagonal."""
+    """Draw predicted against observed shares, which are equal on the diagonal."""
     whole = {"domain": [0, 1]}
     x, y, low = (
         _share(field, title, **whole)
@@ -254,56 +254,53 @@ def _answered() -> Spec:
     return _spec("bins", _STEP, layer=[_ghost(), bars])
 
 
+def _folded(words: dict[str, str], colours: list[str], shown: int = 2) -> tuple[Any, Spec]:
+    """Return what makes a row for each of two fields, or the first, and the colour of each."""
+    (first, one), (_, other) = words.items()
+    transform = [
+        {"fold": list(words)[:shown], "as": ["part", "share"]},
+        {"calculate": f"datum.part === '{first}' ? '{one}' : '{other}'", "as": "what"},
+    ]
+    colour = {
+        "field": "what",
+        "type": "nominal",
+        "scale": {"domain": [one, other][:shown], "range": colours[:shown]},
+        "legend": _BELOW if shown > 1 else None,
+    }
+    return transform, colour
+
+
 def _parts() -> Spec:
     """Draw both parts of the variance, which add up to all of it."""
-    noise, unknown = "noise in the data", "too little data"
-    fold = {"fold": ["noise", "unknown"], "as": ["part", "share"]}
-    words = {"calculate": f"datum.part === 'noise' ? '{noise}' : '{unknown}'", "as": "what"}
+    words = {"noise": "noise in the data", "unknown": "too little data"}
+    transform, colour = _folded(words, [_SOFT, _FIRST])
     encoding = {
         "y": _places(),
         "x": {**_share("share", "share of the uncertainty", domain=[0, 1]), "stack": "zero"},
-        "color": {
-            "field": "what",
-            "type": "nominal",
-            "scale": {"domain": [noise, unknown], "range": [_SOFT, _FIRST]},
-            "legend": _BELOW,
-        },
+        "color": colour,
         "order": {"field": "what", "sort": "ascending"},
         "tooltip": _tips(
             ("label", "where", None), ("what", "part", None), ("share", "share", ".1%")
         ),
     }
     bars = {"mark": _BAR, "encoding": encoding}
-    return _along(_spec("bins", _STEP, layer=[_ghost(), bars]), fold, words)
+    return _along(_spec("bins", _STEP, layer=[_ghost(), bars]), *transform)
 
 
 def _depends(*, noise: bool) -> Spec:
     """Draw the shares of columns in how predictions change, and those of the noise below each."""
-    names = {"mean": "the prediction", "noise": "the noise"}
-    shown = ["mean", "noise"] if noise else ["mean"]
-    words = [names[name] for name in shown]
+    words = {"mean": "the prediction", "noise": "the noise"}
+    transform, colour = _folded(words, [_FIRST, _SECOND], 2 if noise else 1)
     encoding = {
         "y": _places(),
         "x": _share("share", "share in how it changes", zero=True, nice=True),
-        "color": {
-            "field": "what",
-            "type": "nominal",
-            "scale": {"domain": words, "range": [_FIRST, _SECOND][: len(words)]},
-            "legend": _BELOW if noise else None,
-        },
+        "color": colour,
         "tooltip": _tips(
             ("label", "column", None), ("what", "of", None), ("share", "share", ".1%")
         ),
     }
     if noise:
-        encoding["yOffset"] = {"field": "what", "type": "nominal", "sort": words}
-    transform = [
-        {"fold": shown, "as": ["part", "share"]},
-        {
-            "calculate": f"datum.part === 'mean' ? '{names['mean']}' : '{names['noise']}'",
-            "as": "what",
-        },
-    ]
+        encoding["yOffset"] = {"field": "what", "type": "nominal", "sort": list(words.values())}
     height = {"step": 34 if noise else _STEP["step"], "for": "position"}
     mark = {"type": "bar"} if noise else _BAR
     return _spec("depends.rows", height, mark=mark, encoding=encoding, transform=transform)

@@ -1,6 +1,6 @@
 """The first pass: how many rows there are, what ranges they span, and a sample of them.
 
-Edges of bins come from the sample. All that is counted between these edges is counted on all rows.
+Edges of bins come from the sample. Counts between these edges are of all rows.
 """
 
 from dataclasses import dataclass, fields
@@ -46,7 +46,7 @@ class Drawn(Moments):
 
 
 @dataclass(frozen=True, eq=False)
-class Look(Moments):
+class FirstPass(Moments):
     """Sums and ranges of features and target, samples of rows and of groups, rows seen before."""
 
     features: ColumnMoments
@@ -72,7 +72,7 @@ class Look(Moments):
         )
 
 
-def look(model: Any, block: Block) -> Look:
+def first_pass(model: Any, block: Block) -> FirstPass:
     """Look at a block."""
     # In one order of memory, so that sums over frames and files agree to the last digit.
     X = np.ascontiguousarray(to_numpy(double(block.X)))
@@ -80,7 +80,7 @@ def look(model: Any, block: Block) -> Look:
     size = sample_size(X.shape[1])
     keys = number_keys(block.numbers)
     nothing = np.empty((block.n, 0))
-    return Look(
+    return FirstPass(
         column_moments(X, None),
         Span(X.min(axis=0), X.max(axis=0)),
         column_moments(y, None),

@@ -20,7 +20,7 @@ from elmband.report.tallies import ByLabel
 MOST_VALUES = 20
 # Spans of the calendar, at most.
 _MOST_SPANS = 24
-# Text cannot be NaN: this is none that people write.
+# Stands for missing text, which cannot be NaN; nobody writes this character.
 NO_TEXT = "\x01"
 _UNITS = ("h", "D", "7D", "M", "3M", "Y", "10Y", "100Y")
 
@@ -38,7 +38,7 @@ class Cut:
     unit: str | None = None
 
     def codes(self, labels: Labels) -> Labels:
-        """Return what equal rows of one group have in common; missing ones stay so."""
+        """Return the group of every row as a code; missing labels stay missing."""
         labels = as_kind(labels, self.kind)
         if self.unit is not None:
             return _spans(labels, self.unit)

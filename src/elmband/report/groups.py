@@ -37,7 +37,7 @@ class Groups(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ByAxis:
-    """The value of a column as people know it names the group, whatever was made of it."""
+    """Groups by a feature, or by a column as people know it, decoded from its features."""
 
     axis: Axis
 

@@ -1,4 +1,4 @@
-"""What a user hands over, checked: a model of a kind that can be reported on, and its rows."""
+"""Inputs of a report, checked: a model that knows its uncertainty, and labelled rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

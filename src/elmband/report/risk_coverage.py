@@ -9,7 +9,7 @@ from elmband.report.tallies import Cells
 
 # Where the slider stands at first.
 _START = 0.7
-# What is measured on fewer rows says nothing.
+# Points of fewer rows are left out: their error is mostly chance.
 _LEAST_ROWS = 10
 
 

@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with known targets, which can be had again and again.
+    """Rows with known targets, which can be read several times.
 
     Attributes
     ----------

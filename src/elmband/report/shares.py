@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple, Self
 
 from scipy.special import betaincinv
 
-# Of measurements like these, so many hold the truth.
+# Confidence of the margins: so many of them hold the true share.
 CERTAINTY = 0.95
-# Nobody minds a difference of one row in a hundred.
+# A level counts as kept if it is missed by no more than one row in a hundred.
 TOLERANCE = 0.01
 # A share whose margins are further apart than this was measured on too few rows to be judged.
 _WIDEST = 0.15
@@ -33,7 +33,7 @@ class Share(NamedTuple):
 
     @classmethod
     def of(cls, part: float, n: float, certainty: float = CERTAINTY, *, looks: int = 1) -> Self:
-        """Divide, with NaN where there are no rows.
+        """Return the share part / n and its margin, NaN where there are no rows.
 
         Of several shares that are looked at, all ranges hold the truth together with this
         certainty: each may miss it `looks` times less often (Bonferroni).

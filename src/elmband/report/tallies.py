@@ -1,4 +1,4 @@
-"""What is counted of rows, block by block: sums in cells, ranges, and the few most extreme rows."""
+"""Sums over blocks of rows for a report: sums and ranges in cells, and the most extreme rows."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -8,7 +8,7 @@ import numpy as np
 from elmband.ground.arrays import Floats, Ints, Labels
 from elmband.sums.moments import Moments
 
-# A column with more distinct values than this tells rows apart, not groups of them.
+# A column with more distinct values than this names single rows rather than groups.
 _MOST_GROUPS = 2000
 
 
@@ -45,7 +45,7 @@ class Span(Moments):
     def of(cls, cell: Ints, values: Floats, count: int) -> Self:
         """Look for them in cells (n,) or (n, f), with values of the same shape."""
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        # What is missing is NaN, and so are the ends of its cell.
+        # A missing value is NaN, and makes both ends of its cell NaN.
         with np.errstate(invalid="ignore"):
             np.minimum.at(low, cell.ravel(), values.ravel())
             np.maximum.at(high, cell.ravel(), values.ravel())

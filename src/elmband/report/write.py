@@ -10,7 +10,7 @@ from elmband.estimators import ELMClassifier
 from elmband.ground.files import appearing_whole, check_writable, naming
 from elmband.report.classes.report import class_report
 from elmband.report.facts import data_facts, model_facts
-from elmband.report.first_pass import Look, look
+from elmband.report.first_pass import FirstPass, first_pass
 from elmband.report.inputs import check_model, labelled_rows
 from elmband.report.intervals.report import checked_level, interval_report
 from elmband.report.page import page, require_extra
@@ -128,7 +128,7 @@ def report_data(
     """Return everything that the page shows."""
     suffix = f" {unit}" if unit else ""
     with shown("auto", rows.nbytes) as bar:
-        first: Look = total(rows, partial(look, model), bar, "ranges")
+        first: FirstPass = total(rows, partial(first_pass, model), bar, "ranges")
         if isinstance(model, ELMClassifier):
             kind, content = "classes", class_report(model, rows, first, bar)
         else:

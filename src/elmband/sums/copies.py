@@ -1,8 +1,9 @@
 """Copies of rows in memory: equal inputs and targets, which are left out together.
 
-A copy of a row that is left out would tell its target. So copies become one row with the sum of
-their weights, unless inputs take few values, as categories do: there equal rows are no copies of
-each other. Rows that are read in chunks cannot be compared in flat memory.
+If one of two copies is left out, the fit still knows its target from the other. So copies become
+one row with the sum of their weights. Where inputs take few values, as categories do, equal rows
+are different observations and stay apart. Rows that are read in chunks cannot be compared in flat
+memory.
 """
 
 from typing import Any
@@ -13,8 +14,8 @@ from elmband.ground.arrays import Array, Keys, namespace, place, to_numpy
 from elmband.sums.moments import Chunk
 from elmband.sums.sample import mixed
 
-# Different targets of equal inputs, and rows with equal inputs, on average, beyond which inputs are
-# said to take few values.
+# Inputs take few values where equal ones have on average more different targets than this, or are
+# shared by more rows than this.
 _FEW_VALUES = 2
 _MANY_ROWS = 10
 # Columns that are compared at once: rows that differ in these need not be looked at again.
@@ -23,9 +24,9 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def takes_few_values(rows: int, pairs: int, inputs: int) -> bool:
-    """Tell categories from copies, by the numbers of all rows, of different ones, and of inputs.
+    """Tell categories from copies, by the numbers of all rows, different rows and different inputs.
 
-    Copies have the same target, but for a few; of many rows with equal inputs some are no copies.
+    Copies have equal targets as well, except for a few.
     """
     most_differ = pairs > _FEW_VALUES * inputs
     return most_differ or inputs == 1 or (pairs > inputs and rows > _MANY_ROWS * inputs)

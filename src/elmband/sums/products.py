@@ -20,8 +20,8 @@ import numpy as np
 
 from elmband.ground.arrays import Array, Precision, double, namespace
 
-# Rows whose float32 products are summed in float32. GPUs add one row after the other, and lose more
-# the longer they do; BLAS libraries of processors sum in short pieces themselves.
+# Rows whose float32 products are summed in float32. GPUs add rows one
+# by one, which loses more digits the more there are; BLAS on processors sums in short pieces.
 _BLOCK_ROWS = 512
 # Blocks whose sums are added in float32, a few at a time.
 _GROUP = 8

@@ -93,7 +93,7 @@ def row_keys(
     draws = np.random.default_rng(seed).integers(2**64, size=d + 1, dtype=np.uint64)
     offset, factors = draws[0], draws[1:] | np.uint64(1)
     forms = np.empty(n, np.uint64)
-    # Memory that is new each time would take longer than the arithmetic.
+    # A few rows at a time: fresh memory for all of them would take longer than the arithmetic.
     step = max(_NEAR // max(d, 1), 1)
     for start in range(0, n, step):
         part = np.clip(rows[start : start + step], -1e9, 1e9)

@@ -9,7 +9,8 @@ from elmband.ground.arrays import Array, cast, double, epsilon, namespace, place
 from elmband.sums.moments import Moments
 from elmband.sums.products import column_sums
 
-# Distance of the two values of a rare mark, at most, and what rounding may do to a variance.
+# Distance between the two values of a rare mark after scaling, at most, and what rounding may
+# change a variance by.
 _MARK = 5.0
 _SAME_VARIANCE = 1e-6
 

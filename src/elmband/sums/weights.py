@@ -1,8 +1,8 @@
-"""How many rows weights make of them, and rows that outweigh all others.
+"""The effective number of weighted rows, and bounds for weights that outweigh all others.
 
-Rows with weights s know as much as (Σs)² / Σs² rows of equal weight (Kish), and rows of a group
-no more than groups do. A fit to rows of which a few have nearly all of the weight goes through
-these: residuals vanish, and what the others say of errors is lost in rounding.
+Rows with weights s are worth (Σs)² / Σs² rows of equal weight (Kish), and rows of groups no more
+than there are groups. Where a few rows have nearly all of the weight, a fit interpolates them:
+their residuals vanish, and those of the other rows are lost in rounding.
 """
 
 import math
@@ -76,8 +76,9 @@ def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
 def _counted(rows: float, groups: float | None) -> float:
     """Return what so many rows count, in so many groups where these are left out together.
 
-    Of two or three groups each tells one thing, how far off a model may be for another; the rows
-    of many tell as much as any others do. One row does not tell of any spread: it counts as two.
+    Where groups are two or three, each is a single observation of how far off a model is for a new
+    group; where they are many, their rows count as any others. The least is two: one row has no
+    spread.
     """
     share = 0.0 if groups is None else float(np.interp(groups, _FEW_GROUPS, (1.0, 0.0)))
     return float(max(rows * ((groups or rows) / rows) ** share, 2.0))

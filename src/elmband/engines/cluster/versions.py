@@ -1,4 +1,4 @@
-"""Versions of what decides numbers: workers must have those of whoever sends them work.
+"""Versions that results depend on: workers must have the same as whoever sends them work.
 
 Dask workers are asked before any work is sent to them. Every task looks once more: workers may
 join later, and other engines cannot be asked.

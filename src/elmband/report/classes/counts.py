@@ -9,8 +9,8 @@ import numpy as np
 from elmband.ground.arrays import Floats, to_numpy
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
-from elmband.report.classes.predictions import Said, abstains, positive_place, said
-from elmband.report.first_pass import Look
+from elmband.report.classes.predictions import Predictions, abstains, positive_place, predictions
+from elmband.report.first_pass import FirstPass
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import Cells, Extremes, Span, columns
@@ -48,7 +48,7 @@ class Plan:
         return abstains(self.model)
 
 
-class Seen(NamedTuple):
+class Counts(NamedTuple):
     """All that was counted.
 
     Attributes
@@ -81,26 +81,26 @@ class Seen(NamedTuple):
     unsure: Extremes
     groups: Several
 
-    def counts(self, k: int) -> Floats:
+    def by_class(self, k: int) -> Floats:
         """Return the rows by true class, called class and whether they were answered."""
         return self.confusion.sums[:, 0].reshape(k, k, 2)
 
 
-def make_plan(model: Any, axes: Sequence[Axis], look: Look) -> Plan:
+def make_plan(model: Any, axes: Sequence[Axis], first: FirstPass) -> Plan:
     """Decide by a sample where bins shall lie."""
-    drawn = look.drawn
+    drawn = first.drawn
     parts = block_slices(len(drawn.y))
-    score = np.concatenate([said(model, drawn.X[part, :]).score for part in parts])
+    score = np.concatenate([predictions(model, drawn.X[part, :]).score for part in parts])
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)
     bins = feature_bins(axes, to_numpy(drawn.X), rank)
-    cuts = tuple(find_cut(one.y) for one in look.groups)
+    cuts = tuple(find_cut(one.y) for one in first.groups)
     return Plan(model, bins, threshold_steps(-score), cuts)
 
 
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`."""
+    """Count a block; the parts are those of `Counts`."""
     X, k = to_numpy(block.X), len(plan.labels)
-    answer = said(plan.model, block.X)
+    answer = predictions(plan.model, block.X)
     right = answer.called == block.y
     (cell, place), count = plan.features.located(X), plan.features.n_cells
     step = np.searchsorted(plan.steps, -answer.score, side="left")
@@ -121,8 +121,8 @@ def count_block(plan: Plan, block: Block) -> Several:
     return Several((*parts, Several(tuple(cut.sums(by_row, one) for cut, one in groups))))
 
 
-def _probabilities(plan: Plan, block: Block, answer: Said) -> Cells:
-    """Count what was said to be probable: the second of two classes, else the class called."""
+def _probabilities(plan: Plan, block: Block, answer: Predictions) -> Cells:
+    """Count how often probabilities came true: of the second class of two, else of the called one."""
     if answer.probability.shape[1] == 2:
         place = 1 if plan.positive is None else plan.positive
         p, true = answer.probability[:, place], block.y == place
@@ -132,7 +132,7 @@ def _probabilities(plan: Plan, block: Block, answer: Said) -> Cells:
     return Cells.of(place_of, columns(np.ones(block.n), p, true), N_PROBABILITIES)
 
 
-def _by_step(plan: Plan, block: Block, answer: Said) -> Floats:
+def _by_step(plan: Plan, block: Block, answer: Predictions) -> Floats:
     called = answer.called == plan.positive
     return columns(
         np.ones(block.n), answer.called != block.y, called, called & (block.y != plan.positive)

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import count, number, percent
-from elmband.report.classes.counts import Plan, Seen
+from elmband.report.classes.counts import Counts, Plan
 from elmband.report.risk_coverage import risk_coverage
 from elmband.report.shares import Share
 
 
-def people(plan: Plan, seen: Seen, answered: float | None) -> dict[str, Any]:
+def people(plan: Plan, counts: Counts, answered: float | None) -> dict[str, Any]:
     """Return what answering only certain rows does, for one share of rows after the other."""
-    n, wrong, *_ = seen.steps.sums.sum(axis=0).tolist()
-    least = np.minimum.accumulate(seen.step_scores.low)
-    negatives = _negatives(plan, seen)
+    n, wrong, *_ = counts.steps.sums.sum(axis=0).tolist()
+    least = np.minimum.accumulate(counts.step_scores.low)
+    negatives = _negatives(plan, counts)
 
     def told(k: int, so_far: list[float]) -> dict[str, Any]:
         rows, bad, called, false = so_far
@@ -32,14 +32,14 @@ def people(plan: Plan, seen: Seen, answered: float | None) -> dict[str, Any]:
         shares = {"share": rows / n, "rest": rest, "mean": wrong / n}
         return {**point, "sentence": _sentence(plan, {**point, **shares})}
 
-    return {**risk_coverage(seen.steps, n, told, answered), "error": wrong / n}
+    return {**risk_coverage(counts.steps, n, told, answered), "error": wrong / n}
 
 
-def _negatives(plan: Plan, seen: Seen) -> float:
+def _negatives(plan: Plan, counts: Counts) -> float:
     """Return the number of rows that are not positive, 0 where no class is."""
     if plan.positive is None:
         return 0.0
-    by_class = seen.counts(len(plan.labels)).sum(axis=(1, 2))
+    by_class = counts.by_class(len(plan.labels)).sum(axis=(1, 2))
     return float(by_class.sum() - by_class[plan.positive])
 
 

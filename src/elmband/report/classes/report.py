@@ -6,21 +6,23 @@ from typing import Any
 from elmband.engines.progress import Bar
 from elmband.report.bins import with_gaps
 from elmband.report.classes.accuracy import probability, right
-from elmband.report.classes.counts import Seen, count_block, make_plan
+from elmband.report.classes.counts import Counts, count_block, make_plan
 from elmband.report.classes.people import people
 from elmband.report.classes.promise import promise, worth
 from elmband.report.classes.trust import bins, features, groups
 from elmband.report.depends import depends
-from elmband.report.first_pass import Look
+from elmband.report.first_pass import FirstPass
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import limits
 from elmband.report.single import N_SHOWN, class_rows
 
 
-def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) -> dict[str, Any]:
+def class_report(
+    model: Any, rows: LabelledRows, first: FirstPass, bar: Bar | None
+) -> dict[str, Any]:
     """Count all rows, and return one value for each section."""
-    plan = make_plan(model, rows.axes, look)
-    found = Seen(*total(rows, partial(count_block, plan), bar, "predictions").parts)
+    plan = make_plan(model, rows.axes, first)
+    found = Counts(*total(rows, partial(count_block, plan), bar, "predictions").parts)
     lines = bins(plan, found)
     overall = right(plan, found)
     split = [

@@ -7,22 +7,22 @@ import numpy as np
 
 from elmband.ground.wording import percent
 from elmband.report.bins import bin_lines
-from elmband.report.classes.counts import Plan, Seen
+from elmband.report.classes.counts import Counts, Plan
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
 from elmband.report.shares import judged
 from elmband.report.tallies import ByLabel
 
 
-def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
+def bins(plan: Plan, counts: Counts) -> list[dict[str, Any]]:
     """Return one line for every bin of every feature."""
-    whole = seen.counts(len(plan.labels)).sum(axis=2)
+    whole = counts.by_class(len(plan.labels)).sum(axis=2)
     level = float(np.trace(whole) / whole.sum())
 
     def line(cell: int, parts: int) -> dict[str, Any]:
-        return _line(level, parts, seen.bins.sums[cell])
+        return _line(level, parts, counts.bins.sums[cell])
 
-    return bin_lines(plan.features, seen.bins, seen.spans, line)
+    return bin_lines(plan.features, counts.bins, counts.spans, line)
 
 
 def _line(level: float, looks: int, sums: Any) -> dict[str, Any]:

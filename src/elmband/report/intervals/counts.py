@@ -11,9 +11,9 @@ from elmband.ground.arrays import Floats, to_numpy
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
-from elmband.report.first_pass import Look
+from elmband.report.first_pass import FirstPass
 from elmband.report.group_levels import Cut, find_cut
-from elmband.report.intervals.predictions import Said, said
+from elmband.report.intervals.predictions import Predictions, predictions
 from elmband.report.rows import Block, block_slices
 from elmband.report.tallies import Cells, Extremes, Span, columns
 from elmband.sums.moments import Several
@@ -49,20 +49,20 @@ class Plan:
         """The place of the level asked for."""
         return self.levels.index(self.level)
 
-    def asked(self, X: Any, y: Any) -> "Asked":
+    def evaluated(self, X: Any, y: Any) -> "Evaluated":
         """Ask the model about rows."""
-        answer = said(self.model, X, self.levels)
+        answer = predictions(self.model, X, self.levels)
         lower, upper = answer.lower[:, self.at], answer.upper[:, self.at]
         error = y - answer.mean
         # Both bounds may lie at the same infinite end.
         width = np.where(np.isinf(lower) | np.isinf(upper), np.inf, upper - lower)
-        return Asked(answer, lower, upper, width, error, (lower <= y) & (y <= upper))
+        return Evaluated(answer, lower, upper, width, error, (lower <= y) & (y <= upper))
 
 
-class Asked(NamedTuple):
-    """Rows with what is said of them, at the level asked for."""
+class Evaluated(NamedTuple):
+    """Rows with what is predicted of them, at the level asked for."""
 
-    said: Said
+    predictions: Predictions
     lower: Floats
     upper: Floats
     width: Floats
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
     held: Any
 
 
-class Seen(NamedTuple):
+class Counts(NamedTuple):
     """All that was counted.
 
     Attributes
@@ -112,14 +112,14 @@ class Seen(NamedTuple):
 
 
 def make_plan(
-    model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], look: Look
+    model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], first: FirstPass
 ) -> Plan:
     """Decide by a sample where bins shall lie."""
-    drawn = look.drawn
+    drawn = first.drawn
     nothing = FeatureBins((), ())
     rough = Plan(model, levels, level, nothing, NarrowBins(1.0), NarrowBins(1.0), np.empty(0))
     parts = block_slices(len(drawn.y))
-    blocks = [rough.asked(drawn.X[part, :], drawn.y[part]) for part in parts]
+    blocks = [rough.evaluated(drawn.X[part, :], drawn.y[part]) for part in parts]
     width = np.concatenate([block.width for block in blocks])
     error = np.abs(np.concatenate([block.error for block in blocks]))
     widths = narrow_bins(width)
@@ -131,19 +131,19 @@ def make_plan(
         widths,
         narrow_bins(error),
         threshold_steps(width),
-        limits_of(model, look),
+        limits_of(model, first),
         constant_interval(drawn.y, level),
-        tuple(find_cut(one.y) for one in look.groups),
+        tuple(find_cut(one.y) for one in first.groups),
     )
 
 
-def limits_of(model: Any, look: Look) -> Ends:
+def limits_of(model: Any, first: FirstPass) -> Ends:
     """Return the ends that targets cannot leave: those that the model knows, or 0 at the least.
 
     The latter where no target of enough rows is below it.
     """
     low, high = (float(end) for end in model.target_range_)
-    if math.isinf(low) and look.n >= _ENOUGH and float(look.target_range.low[0]) >= 0:
+    if math.isinf(low) and first.n >= _ENOUGH and float(first.target_range.low[0]) >= 0:
         low = 0.0
     return low, high
 
@@ -157,18 +157,18 @@ def constant_interval(y: Floats, level: float) -> Ends:
 # Errors of very large targets have no square.
 @np.errstate(over="ignore", invalid="ignore")
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`."""
+    """Count a block; the parts are those of `Counts`."""
     X = to_numpy(block.X)
-    asked = plan.asked(block.X, block.y)
-    answer, width, size = asked.said, asked.width, np.abs(asked.error)
-    one, held = np.ones(block.n), asked.held
+    rows = plan.evaluated(block.X, block.y)
+    answer, width, size = rows.predictions, rows.width, np.abs(rows.error)
+    one, held = np.ones(block.n), rows.held
     (cell, place), count = plan.features.located(X), plan.features.n_cells
     bounds = np.stack([answer.lower, answer.upper], axis=1)[:, None]
     finite = np.isfinite(width)
     step = np.searchsorted(plan.steps, width[finite], side="left")
     n_steps = len(plan.steps)
     table = np.column_stack(
-        [block.y, answer.mean, asked.lower, asked.upper, answer.std, answer.noise, X]
+        [block.y, answer.mean, rows.lower, rows.upper, answer.std, answer.noise, X]
     )
 
     def extremes(size: int, keys: Floats) -> Extremes:
@@ -186,27 +186,27 @@ def count_block(plan: Plan, block: Block) -> Several:
         plan.errors.counted(cell, size, count),
         Cells.of(step, by_step, n_steps),
         Span.of(step, width[finite], n_steps),
-        extremes(N_MISSES, deviations(asked)),
+        extremes(N_MISSES, deviations(rows)),
         extremes(N_EXTREMES, width),
         extremes(N_EXTREMES, -width),
-        _beside(plan, asked, block.y),
+        _beside(plan, rows, block.y),
     ]
     by_group = columns(one, held, size, width)
     groups = zip(plan.cuts, block.groups, strict=True)
     return Several((*parts, Several(tuple(cut.sums(by_group, one) for cut, one in groups))))
 
 
-def _beside(plan: Plan, asked: Asked, y: Any) -> Cells:
+def _beside(plan: Plan, rows: Evaluated, y: Any) -> Cells:
     """Count misses on either side, impossible bounds, and what one interval for all would do."""
     low, high = plan.constant
     outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
-    impossible = (asked.lower < plan.limits[0]) | (asked.upper > plan.limits[1])
-    values = columns(y < asked.lower, y > asked.upper, impossible, outside == 0, outside)
+    impossible = (rows.lower < plan.limits[0]) | (rows.upper > plan.limits[1])
+    values = columns(y < rows.lower, y > rows.upper, impossible, outside == 0, outside)
     return Cells.of(np.zeros(len(y), dtype=np.int64), values, 1)
 
 
-def deviations(asked: Asked) -> Floats:
+def deviations(rows: Evaluated) -> Floats:
     """Return how many standard deviations targets are off; NaN where the interval held them."""
-    size, std = np.abs(asked.error), asked.said.std
+    size, std = np.abs(rows.error), rows.predictions.std
     off = np.divide(size, std, out=np.full_like(size, np.inf), where=std > 0)
-    return np.where(asked.held, np.nan, off)
+    return np.where(rows.held, np.nan, off)

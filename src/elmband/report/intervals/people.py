@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import count, number, out_of, percent
-from elmband.report.intervals.counts import Seen
+from elmband.report.intervals.counts import Counts
 from elmband.report.risk_coverage import risk_coverage
 
 # Where all rows are answered, an error that is less by so much is rounding.
 _ROUNDING = 1e-12
 
 
-def people(seen: Seen, unit: str) -> dict[str, Any]:
+def people(counts: Counts, unit: str) -> dict[str, Any]:
     """Return what answering only narrow intervals does, for one share of rows after the other."""
-    widest = np.maximum.accumulate(seen.step_widths.high)
-    n, whole = float(seen.scores.n), float(seen.scores.totals.absolute[0])
+    widest = np.maximum.accumulate(counts.step_widths.high)
+    n, whole = float(counts.scores.n), float(counts.scores.totals.absolute[0])
 
     def told(k: int, so_far: list[float]) -> dict[str, Any]:
         rows, absolute, squared, held = so_far
@@ -33,7 +33,7 @@ def people(seen: Seen, unit: str) -> dict[str, Any]:
         shares = {"share": rows / n, "n": rows, "rest": rest, "mean": whole / n}
         return {**point, "sentence": _sentence({**point, **shares}, unit)}
 
-    return {**risk_coverage(seen.steps, n, told), "error": whole / n}
+    return {**risk_coverage(counts.steps, n, told), "error": whole / n}
 
 
 def _sentence(point: dict[str, Any], unit: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LEVELS = (*(k / 20 for k in range(1, 20)), 0.99)
 
 
-class Said(NamedTuple):
+class Predictions(NamedTuple):
     """Mean and standard deviation (n,), bounds (n, k), and shares of the variance (n,).
 
     Of `noise` and `unknown`, the former is in the targets, and the latter is there because training
@@ -33,7 +33,7 @@ class Said(NamedTuple):
     unknown: Floats
 
 
-def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
+def predictions(model: Any, X: Array, levels: tuple[float, ...]) -> Predictions:
     """Ask the model once for all of it."""
     X = placed(model, X)
     fitted: Fitted = model.fitted_
@@ -43,7 +43,7 @@ def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
     total, noise = _column(parts.total), _column(parts.noise)
     known = total > 0
     share = np.divide(noise, total, out=np.zeros_like(noise), where=known)
-    return Said(
+    return Predictions(
         _column(mean_in_units(fitted, parts, X)),
         _column(deviation(fitted, parts, X)),
         lower,

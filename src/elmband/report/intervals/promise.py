@@ -5,7 +5,7 @@ from typing import Any
 
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
-from elmband.report.intervals.counts import Plan, Seen
+from elmband.report.intervals.counts import Counts, Plan
 from elmband.report.shares import Share, judged
 from elmband.report.tallies import ByLabel
 
@@ -13,9 +13,9 @@ from elmband.report.tallies import ByLabel
 _TABLE = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
-def promise(plan: Plan, seen: Seen) -> dict[str, Any]:
+def promise(plan: Plan, counts: Counts) -> dict[str, Any]:
     """Compare levels with the shares of intervals that held their target."""
-    totals, n = seen.scores.totals, seen.scores.n
+    totals, n = counts.scores.totals, counts.scores.n
     levels = []
     for k, level in enumerate(plan.levels):
         measured = Share.of(float(totals.inside[0, k]), n)

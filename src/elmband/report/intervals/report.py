@@ -7,8 +7,8 @@ from elmband.engines.progress import Bar
 from elmband.models.intervals import check_levels
 from elmband.report.bins import with_gaps
 from elmband.report.depends import depends
-from elmband.report.first_pass import Look
-from elmband.report.intervals.counts import Seen, count_block, make_plan
+from elmband.report.first_pass import FirstPass
+from elmband.report.intervals.counts import Counts, count_block, make_plan
 from elmband.report.intervals.first_look import constant_guess, impossible, sides, worth
 from elmband.report.intervals.people import people
 from elmband.report.intervals.predictions import levels_of
@@ -28,11 +28,11 @@ def checked_level(confidence_level: Any) -> float:
 
 
 def interval_report(
-    model: Any, rows: LabelledRows, look: Look, level: float, unit: str, bar: Bar | None
+    model: Any, rows: LabelledRows, first: FirstPass, level: float, unit: str, bar: Bar | None
 ) -> dict[str, Any]:
     """Count all rows, and return one value for each section."""
-    plan = make_plan(model, levels_of(model, level), level, rows.axes, look)
-    found = Seen(*total(rows, partial(count_block, plan), bar, "predictions").parts)
+    plan = make_plan(model, levels_of(model, level), level, rows.axes, first)
+    found = Counts(*total(rows, partial(count_block, plan), bar, "predictions").parts)
     lines = bins(plan, found)
     scores = found.scores.summary()
     split = [

@@ -6,17 +6,17 @@ import numpy as np
 
 from elmband.ground.wording import number, percent
 from elmband.report.bins import bin_lines
-from elmband.report.intervals.counts import Plan, Seen
+from elmband.report.intervals.counts import Counts, Plan
 from elmband.report.shares import judged
 
 
-def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
+def bins(plan: Plan, counts: Counts) -> list[dict[str, Any]]:
     """Return one line for every bin of every feature."""
-    width = plan.widths.medians(seen.widths.sums)
-    error = plan.errors.medians(seen.errors.sums)
+    width = plan.widths.medians(counts.widths.sums)
+    error = plan.errors.medians(counts.errors.sums)
 
     def line(cell: int, parts: int) -> dict[str, Any]:
-        n, held, absolute, noise, unknown = (float(value) for value in seen.bins.sums[cell])
+        n, held, absolute, noise, unknown = (float(value) for value in counts.bins.sums[cell])
         return {
             "n": round(n),
             "width": float(width[cell]),
@@ -28,7 +28,7 @@ def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
             "unknown": unknown / n,
         }
 
-    return bin_lines(plan.features, seen.bins, seen.spans, line)
+    return bin_lines(plan.features, counts.bins, counts.spans, line)
 
 
 def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[str, Any]]:
@@ -52,18 +52,18 @@ def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[st
     return found
 
 
-def overall(plan: Plan, seen: Seen) -> dict[str, float]:
+def overall(plan: Plan, counts: Counts) -> dict[str, float]:
     """Return the median width and error of all rows: bins of any one feature are all of them."""
     first = slice(0, plan.features.counts[0])
     return {
-        "width": float(plan.widths.medians(seen.widths.sums[first].sum(axis=0)[None])[0]),
-        "error": float(plan.errors.medians(seen.errors.sums[first].sum(axis=0)[None])[0]),
+        "width": float(plan.widths.medians(counts.widths.sums[first].sum(axis=0)[None])[0]),
+        "error": float(plan.errors.medians(counts.errors.sums[first].sum(axis=0)[None])[0]),
     }
 
 
-def variance_parts(plan: Plan, seen: Seen) -> dict[str, Any]:
+def variance_parts(plan: Plan, counts: Counts) -> dict[str, Any]:
     """Return the shares of noise and of too little data in the variance of an average row."""
-    first = seen.bins.sums[: plan.features.counts[0]].sum(axis=0)
+    first = counts.bins.sums[: plan.features.counts[0]].sum(axis=0)
     return {"noise": float(first[3] / first[0]), "unknown": float(first[4] / first[0])}
 
 

@@ -30,7 +30,7 @@ class Packer:
         self.arrays: Arrays = {}
         self._names: dict[tuple[int, int, str], str] = {}
         self._seen: dict[int, int] = {}
-        # What was met is held, so that its identity is not given to anything else.
+        # Values met so far are kept alive, so that no other object gets their identity.
         self._held: list[Any] = []
 
     def tree(self, value: Any) -> Any:

@@ -21,8 +21,9 @@ from elmband.sums.packing.packer import Arrays
 
 # No model is nested deeper than this, and a hostile file shall not be either.
 _DEEPEST = 60
-# What is shared is written once and met again and again: so many times, all in all, and some more
-# in small files. One that promises more would keep its reader busy for ever.
+# A shared value is written once and referred to again. A hostile file could refer to large values
+# so often that reading never ends: reading may walk over the file this many times, and a little
+# more for small files.
 _TIMES_MET = 50
 _FEW = 100_000
 # Arrays without values may not claim to be long in other directions.
@@ -36,7 +37,7 @@ _SAME_HASH = 50
 class Unpacker:
     """Puts values together, of the kinds given and of no other.
 
-    Kinds may come with the shapes of their arrays. What is no such value is a ValueError.
+    Kinds may come with the shapes of their arrays. Anything else is refused with a ValueError.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class Unpacker:
 
 
 def _spread(keys: list[Any]) -> list[Any]:
-    """Return the keys, or refuse those that would take for ever to be told apart."""
+    """Return the keys, or refuse them if too many share a hash, which makes a dictionary slow."""
     counts = Counter(map(hash, keys))
     if counts and max(counts.values()) > _SAME_HASH:
         raise ValueError("keys that collide")
