@@ -122,7 +122,7 @@ def count_block(plan: Plan, block: Block) -> Several:
 
 
 def _probabilities(plan: Plan, block: Block, answer: Predictions) -> Cells:
-    """Count how often probabilities came true: of the second class of two, else of the called one."""
+    """Count how often probabilities came true: of the second of two classes, or the one called."""
     if answer.probability.shape[1] == 2:
         place = 1 if plan.positive is None else plan.positive
         p, true = answer.probability[:, place], block.y == place
