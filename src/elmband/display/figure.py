@@ -77,3 +77,25 @@ class Display:
 
     def _draw(self, *args: Any, **style: Any) -> None:
         raise NotImplementedError
+
+
+class PredictionsDisplay(Display):
+    """A display whose parameters are predictions."""
+
+    @classmethod
+    def from_predictions(cls, *values: Any, ax: "Axes | None" = None, **parameters: Any) -> Self:
+        """Draw predictions made elsewhere.
+
+        Parameters
+        ----------
+        *values, **parameters
+            Those of the class.
+        ax : matplotlib.axes.Axes or None, default=None
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        Display
+            Already drawn.
+        """
+        return cls(*values, **parameters).plot(ax=ax)

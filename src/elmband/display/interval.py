@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elmband.display.features import n_columns
-from elmband.display.figure import Display
+from elmband.display.figure import PredictionsDisplay
 from elmband.ground.arrays import to_numpy
 from elmband.ground.wording import percent_exactly
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class IntervalDisplay(Display):
+class IntervalDisplay(PredictionsDisplay):
     """Rows, predicted mean and prediction interval in one picture.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -117,44 +117,6 @@ class IntervalDisplay(Display):
             y_label=str(getattr(y, "name", None) or "y"),
             ax=ax,
         )
-
-    @classmethod
-    def from_predictions(
-        cls,
-        x: ArrayLike | None,
-        y: ArrayLike | None,
-        mean: ArrayLike,
-        interval: ArrayLike,
-        *,
-        confidence_level: float | None = None,
-        x_label: str = "x",
-        y_label: str = "y",
-        ax: "Axes | None" = None,
-    ) -> Self:
-        """Draw predictions made elsewhere.
-
-        Parameters
-        ----------
-        x, y, mean, interval, confidence_level, x_label, y_label
-            As in the class.
-        ax : matplotlib.axes.Axes or None, default=None
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        IntervalDisplay
-            Already drawn.
-        """
-        display = cls(
-            x,
-            y,
-            mean,
-            interval,
-            confidence_level=confidence_level,
-            x_label=x_label,
-            y_label=y_label,
-        )
-        return display.plot(ax=ax)
 
     def _draw(self, *, legend: bool, color: str = "tab:blue") -> None:
         order = np.argsort(self.x, kind="stable")

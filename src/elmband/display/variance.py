@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from elmband.display.bins import binned
 from elmband.display.curves import in_percent
 from elmband.display.features import chosen_feature
-from elmband.display.figure import Display
+from elmband.display.figure import PredictionsDisplay
 from elmband.ground.arrays import Floats, to_numpy
 from elmband.uncertainty.transform import Identity
 
@@ -28,7 +28,7 @@ _BOUNDS = ("noise_lower", "noise_upper")
 _SHOWN = 0.99
 
 
-class VariancePartsDisplay(Display):
+class VariancePartsDisplay(PredictionsDisplay):
     """Predicted variance in its parts, along a feature or from the most certain row to the least.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -147,34 +147,6 @@ class VariancePartsDisplay(Display):
             y_label = "y" if known else "the transformed y"
         x, x_label = (None, "") if along is None else along
         return cls.from_predictions(parts, x, bins=bins, x_label=x_label, y_label=y_label, ax=ax)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        parts: Any,
-        x: ArrayLike | None = None,
-        *,
-        bins: int | None = 100,
-        x_label: str = "x",
-        y_label: str = "y",
-        ax: "Axes | None" = None,
-    ) -> Self:
-        """Draw variances made elsewhere.
-
-        Parameters
-        ----------
-        parts, x, bins, x_label, y_label
-            As in the class.
-        ax : matplotlib.axes.Axes or None, default=None
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        VariancePartsDisplay
-            Already drawn.
-        """
-        display = cls(parts, x, bins=bins, x_label=x_label, y_label=y_label)
-        return display.plot(ax=ax)
 
     def _draw(self, *, legend: bool) -> None:
         columns = np.column_stack([*self.parts.values(), self.total, *self.bounds])

@@ -88,22 +88,24 @@ def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S], label: str = "
     if job == Job() and not remote:
         return reduced(on_chunks(in_blocks(chunk_map), rows))
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
-    begun = None if kept is None else kept.load()
-    if begun is not None and begun.done:
-        return cast("S", _finished(job, rows, begun))
-    sums: S = (_remote if remote else _followed)(job, rows, chunk_map, label, kept, begun)
-    return sums
+    this = OnePass(label, job.bar, kept, None if kept is None else kept.load())
+    if this.begun is not None and this.begun.done:
+        return cast("S", _finished(rows, this.begun, job.bar))
+    return cast("S", (_remote if remote else _followed)(rows, chunk_map, this))
 
 
-def _followed(
-    job: Job,
-    rows: Any,
-    chunk_map: Callable[[Chunk], Any],
-    label: str,
-    kept: Pass | None,
-    begun: Begun | None,
-) -> Any:
+class OnePass(NamedTuple):
+    """A pass with its bar and its file, and with what was begun before; all may be None."""
+
+    label: str
+    bar: Bar | None
+    kept: Pass | None
+    begun: Begun | None
+
+
+def _followed(rows: Any, chunk_map: Callable[[Chunk], Any], this: OnePass) -> Any:
     """Add up chunk by chunk from where a checkpoint left off; show how far it is, and keep it."""
+    label, bar, kept, begun = this
     count, sums = (0, None) if begun is None else begun[:2]
     sizes: deque[int] = deque()
 
@@ -112,14 +114,14 @@ def _followed(
             sizes.append(int(chunk.X.shape[0]))
             yield chunk
 
-    if job.bar is not None:
-        job.bar.begin(label, _length(rows), _rows_of_first(rows, count))
+    if bar is not None:
+        bar.begin(label, _length(rows), _rows_of_first(rows, count))
     for result in on_chunks(in_blocks(chunk_map), counted()):
         sums = result if sums is None else plus(sums, result)
         count += 1
         size = sizes.popleft()
-        if job.bar is not None:
-            job.bar.advance(size)
+        if bar is not None:
+            bar.advance(size)
         if kept is not None and kept.due:
             kept.save(Begun(count, sums, done=False))
     if kept is not None:
@@ -128,31 +130,23 @@ def _followed(
     return sums
 
 
-def _remote(
-    job: Job,
-    rows: Any,
-    chunk_map: Callable[[Chunk], Any],
-    label: str,
-    kept: Pass | None,
-    begun: Begun | None,
-) -> Any:
+def _remote(rows: Any, chunk_map: Callable[[Chunk], Any], this: OnePass) -> Any:
     """Let rows add themselves up where they are; they keep sums on the way to a checkpoint."""
-    advance = None
-    if job.bar is not None:
+    label, bar, kept, begun = this
+    if bar is not None:
         # What others have left behind is refused where the sums are gone on from.
         done = 0 if begun is None else getattr(begun.sums, "n_rows", 0)
-        job.bar.begin(label, rows.known_length, done)
-        advance = job.bar.advance
-    sums = rows.summed(in_blocks(chunk_map), label, advance, kept)
+        bar.begin(label, rows.known_length, done)
+    sums = rows.summed(in_blocks(chunk_map), label, None if bar is None else bar.advance, kept)
     if kept is not None:
         kept.save(Begun(0, sums, done=True))
     return sums
 
 
-def _finished(job: Job, rows: Any, begun: Begun) -> Any:
+def _finished(rows: Any, begun: Begun, bar: Bar | None) -> Any:
     """Return the sums of a pass that a checkpoint holds as a whole, and the rows it counted."""
-    if job.bar is not None:
-        job.bar.skip()
+    if bar is not None:
+        bar.skip()
     if begun.n_rows is not None and hasattr(rows, "counted"):
         rows.counted(begun.n_rows)
     return begun.sums
