@@ -133,7 +133,7 @@ def _beside(model: Any, rows: Rows, levels: Floats) -> Judged:
         s = np.asarray(to_numpy(weight))
         if s.shape != labels.shape:
             raise ValueError(f"sample_weight must have {len(labels)} numbers, one for each row")
-        # Rows that do not count make no group.
+        # Rows of weight 0 make no group.
         kept = np.flatnonzero(s)
         X, y, weight, labels = (
             _safe_indexing(X, kept),

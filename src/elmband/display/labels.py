@@ -83,7 +83,7 @@ def _texts(rows: Scan) -> dict[str, Callable[[Labels], Labels]]:
 
 def _words(place: slice, column: LevelsColumn) -> Callable[[Labels], Labels]:
     names = np.array([ending.removeprefix("=") for ending in column.endings] + ["not missing"])
-    # Levels that the fit did not see are marked by none, or by shares.
+    # New levels have no mark set, or shares of all.
     names[-1] = "unseen" if column.levels else "not missing"
 
     def words(X: Labels) -> Labels:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The first is darker: they differ without colours as well.
 _BARS = {"mean": ("the mean", "#034e7b"), "noise": ("the noise", "#fdae6b")}
 _HEIGHT = 0.4
-# A part of a direction that is smaller than this is none to speak of.
+# Least coefficient of a direction that is written.
 _LEAST_PART = 0.15
 _LONGEST = 30
 

@@ -24,7 +24,7 @@ _PARTS = {
     "mean_model": ("uncertain mean", "#034e7b"),
 }
 _BOUNDS = ("noise_lower", "noise_upper")
-# Rows sorted by variance end with a few that would flatten all others.
+# Share of sorted rows that fit the axis: the last few would flatten all others.
 _SHOWN = 0.99
 
 
@@ -182,7 +182,7 @@ class VariancePartsDisplay(PredictionsDisplay):
             in_percent(self.ax_.xaxis)
             shown = x <= _SHOWN
             highest = highest[shown] if shown.any() else highest
-        # Room for the legend, which no area leaves free for certain.
+        # Room above the areas for the legend.
         top = (1.3 if legend else 1.05) * float(highest.max()) or 1.0
         left, right = (0.0, 1.0) if self.x is None else (float(x[0]), float(x[-1]))
         if left == right:

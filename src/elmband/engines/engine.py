@@ -36,11 +36,11 @@ class Summable(Protocol):
 S = TypeVar("S", bound=Summable)
 R = TypeVar("R")
 
-# Rows mapped at once, fewer than are read at once.
+# Rows of a block: a chunk is mapped in blocks that stay near the processor.
 BLOCK_ROWS = 2048
-# Rows below which a device is not asked to take still fewer.
+# Least rows at once on a device whose memory is short; with fewer the error is raised.
 _LEAST_ROWS = 256
-# Matrices up to this size are solved soon enough by one thread.
+# Matrices up to this size are solved quickly by one thread.
 _CALM_SIZE = 1000
 # State of the thread: whether it works for an engine (it then starts no threads of its own), and
 # its scratch memory.
@@ -134,7 +134,7 @@ def _remote(rows: Any, chunk_map: Callable[[Chunk], Any], this: OnePass) -> Any:
     """Let rows add themselves up where they are; they keep sums on the way to a checkpoint."""
     label, bar, kept, begun = this
     if bar is not None:
-        # What others have left behind is refused where the sums are gone on from.
+        # Sums of another fit have no such number, and are refused when they are used.
         done = 0 if begun is None else getattr(begun.sums, "n_rows", 0)
         bar.begin(label, rows.known_length, done)
     sums = rows.summed(in_blocks(chunk_map), label, None if bar is None else bar.advance, kept)
@@ -247,7 +247,7 @@ def halving(function: Callable[[Any], R], add: Callable[[R, R], R]) -> Callable[
             except Exception as error:
                 if type(error).__name__ != "OutOfMemoryError" or n < 2 * _LEAST_ROWS:
                     raise
-            # Only here is what the failed attempt held free again.
+            # Outside the except block: only here the memory of the failed attempt is free again.
             forget()
             most = n // 2
         one, other = _cut(rows, 2)
@@ -313,7 +313,7 @@ def alone() -> Iterator[None]:
         with one_blas_thread:
             yield
     finally:
-        # Buffers go too: a thread that is lent may serve others next.
+        # Buffers go too: the thread is Dask's or the caller's, and may do other work next.
         vars(_here).clear()
         vars(_here).update(before)
 

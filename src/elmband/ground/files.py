@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
 
-# Nobody may write to a file of such a mode; one who may do anything would not be stopped.
+# Bits of a mode that let somebody write; looked at because the system stops no administrator.
 _WRITE_BITS = 0o222
-# By which a terminal, a scheduler or a user asks a process to end.
+# Signals by which a terminal, a scheduler or a user asks a process to end.
 _ENDINGS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
@@ -231,7 +231,7 @@ def signals_held() -> Iterator[None]:
         waiting.append(number)
 
     handlers = {number: signal.getsignal(number) for number in _ENDINGS}
-    # What is ignored stays so, and what other languages handle cannot be put back.
+    # Ignored signals stay ignored; handlers not set from Python (None) could not be put back.
     fixed = (None, signal.SIG_IGN)
     held = {number: handler for number, handler in handlers.items() if handler not in fixed}
     try:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elmband.ground.arrays import Floats, to_numpy
 from elmband.metrics.checks import require, rows
 
-# Sums of weights, and shares such as 0.1 + 0.2, are off by this much at most: it costs no row.
+# Rounding of sums of weights, and of shares such as 0.1 + 0.2, at most: it must not cost a row.
 ROUNDING = 1e-12
 
 

@@ -79,6 +79,6 @@ def standardised(y_true: Any, mean: Any, std: Any, sample_weight: Any) -> list[F
 
 def weighted_mean(values: NDArray[Any], weight: Floats) -> Floats:
     """Return the weighted mean over the rows, for each output."""
-    # Weights of the full shape are summed in the same order as the values: a share of 1 is 1.
+    # Weights of the full shape: both sums run in the same order, so that a share of 1 is exactly 1.
     w = np.ones_like(values, dtype=np.float64) * weight.reshape(-1, *(1,) * (values.ndim - 1))
     return np.asarray(np.average(values, axis=0, weights=w))

@@ -329,7 +329,7 @@ def _people(name: str, unit: str, form: str, start: int, error: float) -> Spec:
         },
         {**here, "mark": {"type": "rule", "color": _SECOND, **_DASHED}, "encoding": {"x": x}},
         {**here, "mark": {**_DOT, "color": _SECOND, "size": 160}, "encoding": {"x": x, "y": y}},
-        # Points that nobody sees, large enough to be met by a pointer.
+        # Invisible points, large enough for a pointer to hit.
         {
             "mark": {**_DOT, "size": 200, "opacity": 0},
             "encoding": {"x": x, "y": y, "tooltip": tips},

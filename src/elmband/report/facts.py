@@ -45,7 +45,7 @@ def _range(axis: Axis, first: FirstPass) -> dict[str, Any] | None:
 
 
 def model_facts(model: Any) -> dict[str, Any]:
-    """Return what kind of model it is, and who wrote the page when."""
+    """Return the kind of model, its layers and training rows, and version and date of the page."""
     return {
         "model": type(model).__name__,
         "encoded": encoder_state(model) is not None,
@@ -64,7 +64,7 @@ def layers(model: Any) -> list[dict[str, Any]]:
 
 
 def _kinds(blocks: Iterable[Any]) -> list[str]:
-    """Return the names of kinds; a function of the user's own has none that would say anything."""
+    """Return the kinds of neurons; functions of the user have no telling name."""
     named = (block.kind if isinstance(block.kind, str) else "own function" for block in blocks)
     return list(dict.fromkeys(named))
 

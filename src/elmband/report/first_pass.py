@@ -73,7 +73,7 @@ class FirstPass(Moments):
 
 
 def first_pass(model: Any, block: Block) -> FirstPass:
-    """Look at a block."""
+    """Return what the first pass sums up of a block."""
     # In one order of memory, so that sums over frames and files agree to the last digit.
     X = np.ascontiguousarray(to_numpy(double(block.X)))
     y = block.y[:, None].astype(np.float64)

@@ -65,7 +65,7 @@ class Cut:
 
 
 def find_cut(sample: Labels) -> Cut:
-    """Decide by a sample of labels; integers are names, numbers that happen to be whole are not."""
+    """Choose the cut from a sample of labels: integers are names, whole floats are numbers."""
     kind = sample.dtype.kind
     if kind == "M":
         return Cut(kind, ordered=True, unit=_unit(sample))

@@ -23,7 +23,7 @@ Triple: TypeAlias = tuple[Array, Labels, Labels]
 
 
 class Groups(Protocol):
-    """Labels beside rows."""
+    """A way to give every row a label."""
 
     @property
     def name(self) -> str:

@@ -73,7 +73,7 @@ def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
 
 
 def placed(model: Any, X: Array) -> Array:
-    """Return a block of rows where the model works on them."""
+    """Move a block of rows to the device of the model, where it has one."""
     device = model.fitted_.training.device
     if device is None or not isinstance(X, np.ndarray):
         return X
@@ -83,7 +83,7 @@ def placed(model: Any, X: Array) -> Array:
 
 
 def encoder_state(model: Any) -> EncoderState | None:
-    """Return what made numbers of the tables that the model was trained on."""
+    """Return the encoder of the tables that the model was trained on, None for numbers."""
     state: EncoderState | None = model.fitted_.inputs.encoder
     return state
 

@@ -52,7 +52,7 @@ def page(content: dict[str, Any]) -> str:
 
 
 def finite(value: Any) -> Any:
-    """Replace what JSON has no numbers for: NaN and infinite values become null."""
+    """Replace NaN and infinite values by None, since JSON has no numbers for them."""
     if isinstance(value, dict):
         return {name: finite(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -85,7 +85,7 @@ def _shown(form: Any) -> Any:
     def write(value: float | None, otherwise: str = "unknown") -> Any:
         if value is None:
             return otherwise
-        # A number stays on one line with its sign of percent.
+        # Keep a number and its percent sign on one line.
         text = form(value).replace(" %", "\N{NO-BREAK SPACE}%")
         return Markup('<data value="{}">{}</data>').format(repr(value), text)
 
@@ -103,7 +103,7 @@ def _out_of(share: float, n: int) -> Any:
 
 @cache
 def _library() -> str:
-    """Return the code that draws charts; what could end a script is written differently."""
+    """Return the script that draws charts, without a `</script` that would end its tag."""
     from vl_convert import javascript_bundle  # noqa: PLC0415
 
     return str(javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")

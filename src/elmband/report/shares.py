@@ -84,5 +84,5 @@ def judged(name: str, part: float, n: float, level: float, looks: int) -> dict[s
 
 
 def limits(level: float) -> dict[str, float]:
-    """Return the ends of what counts as met: a row in a hundred more or less."""
+    """Return the range of shares that count as met: the level, give or take 0.01."""
     return {"low": max(level - TOLERANCE, 0.0), "high": min(level + TOLERANCE, 1.0)}

@@ -43,7 +43,7 @@ class Span(Moments):
 
     @classmethod
     def of(cls, cell: Ints, values: Floats, count: int) -> Self:
-        """Look for them in cells (n,) or (n, f), with values of the same shape."""
+        """Return the ends of values in their cells, both (n,) or (n, f)."""
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
         # A missing value is NaN, and makes both ends of its cell NaN.
         with np.errstate(invalid="ignore"):
@@ -67,7 +67,7 @@ class Extremes(Moments):
 
     @classmethod
     def of(cls, size: int, keys: Floats, numbers: Ints, values: Floats) -> Self:
-        """Pick them from a block; rows whose key is NaN are none."""
+        """Pick the extreme rows of a block; rows whose key is NaN are left out."""
         some = np.flatnonzero(~np.isnan(keys))
         return cls(size, keys[some], numbers[some], values[some]).cut()
 

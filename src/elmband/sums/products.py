@@ -26,7 +26,7 @@ _BLOCK_ROWS = 512
 # Blocks whose sums are added in float32, a few at a time.
 _GROUP = 8
 _SUM_ROWS = 256
-# Columns from which on halves of a symmetric product are halved again.
+# Least columns at which the halves of a symmetric product are halved again.
 _WIDE = 512
 # Products of blocks that are held at once, in numbers.
 _BATCH_SIZE = 2**27
@@ -90,7 +90,7 @@ def squares(H: Array) -> Array:
     xp = namespace(H)
     if isinstance(H, np.ndarray) or H.dtype == xp.float64:
         return double(H.T @ H)
-    # Devices like columns in bundles, and not too few of them.
+    # GPUs multiply multiples of 32 columns fastest.
     half = -(-H.shape[1] // 64) * 32
     if half >= H.shape[1]:
         return cross(H, H)

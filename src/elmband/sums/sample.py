@@ -16,12 +16,12 @@ from elmband.sums.scaling import Scaling
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
 _DIGITS = 20
-# Numbers that stay near the processor.
+# Numbers of a part of the rows that fits the cache of a processor.
 _NEAR = 12_288
-# Rows of less than this share of the mean weight, the root of the rounding unit of float64, have
-# less than the same share of all weight together. Neurons would be placed at them all the same.
+# Rows of less than this share of the mean weight, the root of float64's epsilon, are negligible:
+# together they have less than that share of the weight, but neurons would be placed at them.
 _NEGLIGIBLE = 2.0**-26
-# Rows that make a mixture.
+# Rows that are mixed for each row of `mixed`.
 _MIXED = 32
 
 

@@ -75,7 +75,7 @@ def column_moments(X: Array, s: Array | None) -> ColumnMoments:
     given, X = X, double(X)
     if s is None:
         n, mean = int(X.shape[0]), xp.mean(X, axis=0)
-        # A copy is there to be overwritten.
+        # A converted copy may be overwritten.
         gaps = np.subtract(X, mean, out=X) if _is_copy(X, given) else X - mean
         return ColumnMoments(n=float(n), mean=mean, norm=_norms(gaps))
     weights = double(s)

@@ -8,9 +8,9 @@ import numpy as np
 from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.sums.moments import Moments
 
-# More values than this are many.
+# Different values beyond which targets have many.
 MOST_VALUES = 64
-# Rows that tell at a glance that there are many.
+# Rows that are looked at first: they mostly show that values are many.
 _GLANCE = 1000
 # Values are few only if there are this many rows for each, and in all, and if at most this share of
 # rows has a value of its own: by Good and Turing, that share estimates how many new rows will have
@@ -20,7 +20,7 @@ _LEAST_ROWS = 200
 _MOST_ALONE = 0.001
 # The least step between values, as a share of the largest: closer ones differ by rounding.
 _LEAST_STEP = 1e-9
-# A share of the rows that makes the least or the greatest value an end.
+# Least share of rows at the least or greatest value that makes it an end of the range.
 _AT_END = 0.02
 
 

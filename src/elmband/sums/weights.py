@@ -15,13 +15,14 @@ from elmband.sums.rows import ArrayRows, Rows
 
 Labels = np.ndarray[Any, Any] | None
 
-# Rows, or groups, that a fit to at least two times as many is worth; of fewer rows, half of them.
+# Weights are bounded where rows, or groups, have a smaller effective number than this; where they
+# are few, than this share of them.
 _LEAST_WORTH = 7
 _LEAST_SHARE = 0.5
-# Up to the first number groups count, from the second on their rows. Settled on artificial data of
-# 2 to 20 groups of four rows whose means differ.
+# Up to the first number of groups, groups are counted; from the second on, their rows. Chosen on
+# artificial data of 2 to 20 groups of four rows whose means differ.
 _FEW_GROUPS = (3, 6)
-# Halvings of the interval that the logarithm of the largest weight is looked for in.
+# Steps of the bisection for the logarithm of the largest weight.
 _STEPS = 60
 
 
@@ -58,7 +59,7 @@ def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
     groups, as these are worth.
     """
     if not isinstance(rows, ArrayRows):
-        # A pass over them may be needed to count them; their scores tell what they are worth.
+        # Counting them may need a pass; their effective number comes with their scores.
         return Bounded(rows, math.inf, 1.0)
     if rows.s is None and labels is None:
         return Bounded(rows, float(len(rows)), 1.0)
@@ -100,5 +101,5 @@ def _of_units(s: Floats, labels: Labels) -> tuple[Floats, Any]:
         return s, np.arange(len(s))
     _, owner = np.unique(labels, return_inverse=True)
     owner = owner.reshape(-1)
-    # The mean of their rows: a group of many rows is one group all the same.
+    # Means, not sums: a group with many rows is still one group.
     return np.bincount(owner, s) / np.bincount(owner), owner

@@ -24,7 +24,7 @@ _count = 0
 
 
 def keep_memory(work: Any) -> None:
-    """Keep up to 64 MiB that are free until `work`, the same for all tasks of a pass, is gone.
+    """Keep up to 64 MiB of free memory while `work` lives, which all tasks of a pass share.
 
     Only where glibc has been told to keep little. Left to itself it soon finds out what to keep,
     which it would not any more once told.
@@ -44,7 +44,7 @@ def keep_memory(work: Any) -> None:
 
 
 def _ended(before: int) -> None:
-    """Keep as little as before, once no pass is left."""
+    """Restore the setting when the last pass has ended."""
     global _count  # noqa: PLW0603
     with _lock:
         _count -= 1

@@ -22,7 +22,7 @@ _GROWTH = 8
 
 @dataclass(frozen=True, eq=False)
 class FirstPartitions(Moments):
-    """Rows and sums of the first partitions, of `of` in all."""
+    """Number of rows and sums of the first partitions, out of `of` partitions."""
 
     of: int
     n_rows: int
@@ -34,7 +34,7 @@ def summed_in_rounds(
     partitions: Sequence[Partition],
     kept: Pass,
 ) -> Counted:
-    """Add up all partitions but those that are kept, and keep more now and then.
+    """Add up all partitions from where a checkpoint left off, and save sums now and then.
 
     The caller keeps the last sums, those of all.
     """

@@ -50,7 +50,7 @@ def collected(X: Any, y: Any, sample_weight: Any = None, client: Any = None) -> 
 
 
 def check_collections(**given: Any) -> None:
-    """Refuse what is no Dask collection; weights may be None."""
+    """Raise unless all are Dask collections; weights may be None."""
     for name, value in given.items():
         if value is None and name == "y":
             raise ValueError("y is missing: give a Dask collection of targets beside X.")
@@ -99,7 +99,7 @@ def numbers_of(X: Any) -> Any:
                 f"{column} is of type {kind}, which is not a number; convert it, or train on "
                 "scan(..., encoder=TableEncoder())."
             )
-    # Types of pandas that can be missing have the NumPy type beneath.
+    # Nullable dtypes of pandas name the NumPy dtype that they wrap.
     return np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in kinds))
 
 

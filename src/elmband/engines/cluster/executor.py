@@ -16,7 +16,7 @@ _MOST_TASKS = 256
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """A value that goes to another process with all that its functions have closed over."""
+    """A value pickled by cloudpickle: its functions may be closures."""
 
     value: Any
 
@@ -55,7 +55,7 @@ class OnExecutor:
         ]
         total = Counted(0, None)
         try:
-            # Futures that have been added are let go of, and their sums with them.
+            # Popped one by one, so that sums that have been added can be freed.
             while futures:
                 part = futures.pop(0).result()
                 total = added([total, part])
@@ -69,7 +69,7 @@ class OnExecutor:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Say in words of ours what became of workers that do not answer."""
+    """Turn errors of workers that died, or cannot import elmband, into sentences."""
     try:
         yield
     except BrokenExecutor as error:

@@ -129,7 +129,7 @@ class ClusterRows:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # A chunk map may hold its model and so these rows: what they are travels, not the rows.
+        # A chunk map may hold its model, and so these rows: they travel without their partitions.
         empty: tuple[Partition, ...] = ()
         return {**vars(self), "partitions": empty, "run": _nowhere, "prepare": as_it_is}
 

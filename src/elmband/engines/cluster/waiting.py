@@ -18,7 +18,7 @@ def watched(client: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        # It ends by itself: whoever interrupts shall not wait for a scheduler that does not answer.
+        # Not joined: an interruption must not wait for a scheduler that does not answer.
         done.set()
 
 

@@ -87,7 +87,7 @@ class Counts(NamedTuple):
 
 
 def make_plan(model: Any, axes: Sequence[Axis], first: FirstPass) -> Plan:
-    """Decide by a sample where bins shall lie."""
+    """Choose bins and steps from a sample."""
     drawn = first.drawn
     parts = block_slices(len(drawn.y))
     score = np.concatenate([predictions(model, drawn.X[part, :]).score for part in parts])

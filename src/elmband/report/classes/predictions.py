@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Predictions(NamedTuple):
-    """The place of the class called, how certain it is, probabilities (n, k), which are answered.
+    """Called classes by place, their scores, probabilities (n, k), and which rows are answered.
 
     `score` is larger for more certain rows, on the scale of the model. A model that has not been
     asked to abstain answers all.
@@ -33,7 +33,7 @@ class Predictions(NamedTuple):
 
 
 def predictions(model: Any, X: Array) -> Predictions:
-    """Ask the model about a block of rows."""
+    """Return labels, scores and probabilities of a block of rows."""
     X = placed(model, X)
     fitted: Fitted = model.fitted_
     probability = np.asarray(to_numpy(double(shares(fitted, X))))

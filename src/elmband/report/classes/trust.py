@@ -41,7 +41,7 @@ def features(plan: Plan, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for k, axis in enumerate(plan.features.axes):
         mine = [line for line in lines if line["feature"] == k]
-        # What is surely so: a few rows may all be right by chance.
+        # By the ends of margins: a few rows may all be right by chance.
         best = max(mine, key=lambda line: line["low"])
         least = min(mine, key=lambda line: line["high"])
         found.append(

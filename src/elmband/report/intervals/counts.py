@@ -21,7 +21,7 @@ from elmband.sums.moments import Several
 # Rows of each table.
 N_MISSES = 10
 N_EXTREMES = 5
-# So many rows without a negative target tell that there are none.
+# Rows without a negative target from which on targets are taken for never negative.
 _ENOUGH = 50
 
 
@@ -39,7 +39,7 @@ class Plan:
     widths: NarrowBins
     errors: NarrowBins
     steps: Floats
-    # What no bound should be beyond, and one interval for all rows.
+    # Range of possible targets, and one interval for all rows.
     limits: Ends = (-np.inf, np.inf)
     constant: Ends = (-np.inf, np.inf)
     cuts: tuple[Cut, ...] = ()
@@ -50,7 +50,7 @@ class Plan:
         return self.levels.index(self.level)
 
     def evaluated(self, X: Any, y: Any) -> "Evaluated":
-        """Ask the model about rows."""
+        """Return predictions of rows beside their targets."""
         answer = predictions(self.model, X, self.levels)
         lower, upper = answer.lower[:, self.at], answer.upper[:, self.at]
         error = y - answer.mean
@@ -114,7 +114,7 @@ class Counts(NamedTuple):
 def make_plan(
     model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], first: FirstPass
 ) -> Plan:
-    """Decide by a sample where bins shall lie."""
+    """Choose bins and steps from a sample."""
     drawn = first.drawn
     nothing = FeatureBins((), ())
     rough = Plan(model, levels, level, nothing, NarrowBins(1.0), NarrowBins(1.0), np.empty(0))
@@ -138,7 +138,7 @@ def make_plan(
 
 
 def limits_of(model: Any, first: FirstPass) -> Ends:
-    """Return the ends that targets cannot leave: those that the model knows, or 0 at the least.
+    """Return the range of possible targets: that of the model, or from 0 on.
 
     The latter where no target of enough rows is below it.
     """
@@ -154,7 +154,7 @@ def constant_interval(y: Floats, level: float) -> Ends:
     return float(low), float(high)
 
 
-# Errors of very large targets have no square.
+# Squares of very large errors overflow.
 @np.errstate(over="ignore", invalid="ignore")
 def count_block(plan: Plan, block: Block) -> Several:
     """Count a block; the parts are those of `Counts`."""
@@ -197,7 +197,7 @@ def count_block(plan: Plan, block: Block) -> Several:
 
 
 def _beside(plan: Plan, rows: Evaluated, y: Any) -> Cells:
-    """Count misses on either side, impossible bounds, and what one interval for all would do."""
+    """Count misses on either side, impossible bounds, and misses of one interval for all rows."""
     low, high = plan.constant
     outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
     impossible = (rows.lower < plan.limits[0]) | (rows.upper > plan.limits[1])

@@ -34,7 +34,7 @@ class Predictions(NamedTuple):
 
 
 def predictions(model: Any, X: Array, levels: tuple[float, ...]) -> Predictions:
-    """Ask the model once for all of it."""
+    """Return mean, deviation, intervals and variance parts of a block, computed once."""
     X = placed(model, X)
     fitted: Fitted = model.fitted_
     parts = fitted.parts(X)

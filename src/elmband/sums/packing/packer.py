@@ -40,7 +40,7 @@ class Packer:
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
-            # JSON's own decimal form loses nothing, but does not know infinity.
+            # As hexadecimal text, since JSON has no infinity.
             return {"float": value.hex()}
         if isinstance(value, dict):
             return {"dict": [[self.tree(k), self.tree(v)] for k, v in value.items()]}
