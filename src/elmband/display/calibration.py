@@ -211,7 +211,9 @@ class IntervalCalibrationDisplay(Display):
             }
             (curve,) = self.ax_.plot(self.confidence_levels, coverage, **style | line)
             self.lines_.append(curve)
-            self.bands_.append(self._band(n, curve.get_color()))
+            levels = np.linspace(0, 1, 201)
+            band: dict[str, Any] = {"color": curve.get_color(), "alpha": 0.15, "linewidth": 0}
+            self.bands_.append(self.ax_.fill_between(levels, *chance(n, levels), **band))
         if _CHANCE not in self.ax_.get_legend_handles_labels()[1]:
             self.bands_[-1].set_label(_CHANCE)
         self.ax_.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
@@ -226,11 +228,6 @@ class IntervalCalibrationDisplay(Display):
     def _labels(self) -> list[str]:
         names = [self.name or "observed"] if self.groups is None else map(str, self.groups)
         return [f"{name} ({n:,.10g} rows)" for name, n in zip(names, self.n, strict=True)]
-
-    def _band(self, n: float, color: Any) -> Any:
-        levels = np.linspace(0, 1, 201)
-        low, high = chance(n, levels)
-        return self.ax_.fill_between(levels, low, high, color=color, alpha=0.15, linewidth=0)
 
 
 def chance(n: float, levels: Floats) -> tuple[Floats, Floats]:

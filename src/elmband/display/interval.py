@@ -121,7 +121,8 @@ class IntervalDisplay(PredictionsDisplay):
     def _draw(self, *, legend: bool, color: str = "tab:blue") -> None:
         order = np.argsort(self.x, kind="stable")
         x, mean, (low, high) = self.x[order], self.mean[order], self.interval[order].T
-        label = _interval_label(self.confidence_level)
+        level = self.confidence_level
+        label = "interval" if level is None else f"{percent_exactly(level)} interval"
         if self.is_band:
             self.interval_ = self.ax_.fill_between(
                 x, low, high, color=color, alpha=0.25, linewidth=0, label=label
@@ -156,9 +157,3 @@ def _column_name(X: Any) -> str:
     columns = getattr(X, "columns", None)
     name = columns[0] if columns is not None and len(columns) else getattr(X, "name", None)
     return "x" if name is None else str(name)
-
-
-def _interval_label(confidence_level: float | None) -> str:
-    if confidence_level is None:
-        return "interval"
-    return f"{percent_exactly(confidence_level)} interval"

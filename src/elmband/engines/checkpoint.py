@@ -216,7 +216,7 @@ class Checkpoint:
             self._tell_of_others()
 
     def _leave(self) -> None:
-        """Release the folder, and remove it if empty; of a refused fit, all folders that it made."""
+        """Release the folder, and remove it if empty; after a refused fit, all that it made."""
         self._lock.release()
         with suppress(OSError):
             for path in self._made if self._refused else [self._folder]:

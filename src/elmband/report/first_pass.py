@@ -11,11 +11,10 @@ import numpy as np
 from elmband.ground.arrays import Array, Keys, double, namespace, place, to_numpy
 from elmband.report.inputs import seen_in_training
 from elmband.report.rows import Block
-from elmband.report.tallies import Span
-from elmband.sums.moments import Moments
+from elmband.sums.moments import Moments, Several
 from elmband.sums.row_prints import SeenRows
 from elmband.sums.sample import mixed
-from elmband.sums.scaling import ColumnMoments, column_moments
+from elmband.sums.scaling import ColumnMoments, Extent, column_moments, extent
 
 MOST_ROWS = 20_000
 _MOST_BYTES = 2**23
@@ -50,11 +49,11 @@ class FirstPass(Moments):
     """Sums and ranges of features and target, samples of rows and of groups, rows seen before."""
 
     features: ColumnMoments
-    ranges: Span
+    ranges: Extent
     target: ColumnMoments
-    target_range: Span
+    target_range: Extent
     drawn: Drawn
-    groups: tuple[Drawn, ...]
+    groups: Several
     seen: SeenRows | None
 
     @property
@@ -63,13 +62,10 @@ class FirstPass(Moments):
         return round(self.features.n)
 
     def __add__(self, other: Self) -> Self:
-        parts = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
-        groups, seen = parts.pop("groups"), parts.pop("seen")
-        return type(self)(
-            **{name: one + more for name, (one, more) in parts.items()},
-            groups=tuple(one + more for one, more in zip(*groups, strict=True)),
-            seen=None if None in seen else seen[0] + seen[1],
-        )
+        # What is not known of some rows, whether training saw them, is not known of all.
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        sums: list[Any] = [None if None in (a, b) else a + b for a, b in pairs]
+        return type(self)(*sums)
 
 
 def first_pass(model: Any, block: Block) -> FirstPass:
@@ -82,11 +78,11 @@ def first_pass(model: Any, block: Block) -> FirstPass:
     nothing = np.empty((block.n, 0))
     return FirstPass(
         column_moments(X, None),
-        Span(X.min(axis=0), X.max(axis=0)),
+        extent(X),
         column_moments(y, None),
-        Span(y.min(axis=0), y.max(axis=0)),
+        extent(y),
         Drawn(size, keys, block.X, block.y).cut(),
-        tuple(Drawn(MOST_ROWS, keys, nothing, labels).cut() for labels in block.groups),
+        Several(tuple(Drawn(MOST_ROWS, keys, nothing, one).cut() for one in block.groups)),
         seen_in_training(model, block),
     )
 

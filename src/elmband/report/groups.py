@@ -14,7 +14,7 @@ from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.report.axes import Axis, NumberAxis
 from elmband.report.group_levels import NO_TEXT, as_kind
 from elmband.sources.encode import TableEncoder
-from elmband.sources.encode.raw import Numbers, Raw, RawRows, Times, Words, at
+from elmband.sources.encode.raw import Numbers, RawRows, Times, Words, at
 from elmband.sources.encode.read import read_column
 from elmband.sources.stream import Scan
 
@@ -114,19 +114,17 @@ class ByColumn:
 
 
 def _labels_of(part: RawRows, name: str) -> Labels:
+    """Return text, numbers or dates, where missing ones are `NO_TEXT`, NaN or NaT."""
     (column,) = part.columns.values()
     with at(part.where, name):
-        labels = labels_of_raw(read_column(column))
-    return labels if part.s is None else labels[part.s > 0]
-
-
-def labels_of_raw(raw: Raw) -> Labels:
-    """Return text, numbers or dates, where missing ones are `NO_TEXT`, NaN or NaT."""
+        raw = read_column(column)
     if isinstance(raw, Words):
-        return np.array([*raw.levels, NO_TEXT])[raw.codes]
-    if isinstance(raw, Numbers | Times):
-        return np.asarray(raw.values)
-    return np.full(raw.n, np.nan)
+        labels = np.array([*raw.levels, NO_TEXT])[raw.codes]
+    elif isinstance(raw, Numbers | Times):
+        labels = np.asarray(raw.values)
+    else:
+        labels = np.full(raw.n, np.nan)
+    return labels if part.s is None else labels[part.s > 0]
 
 
 def all_along(

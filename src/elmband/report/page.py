@@ -46,7 +46,7 @@ def page(content: dict[str, Any]) -> str:
         style=_file("page.css"),
         library=library,
         script=script,
-        hashes=" ".join(f"'sha256-{_hash(text)}'" for text in (library, script)),
+        hashes=" ".join(map(_allowed, (library, script))),
     )
     return text
 
@@ -74,7 +74,8 @@ def _environment() -> Any:
     )
     for name in ("number", "percent", "hundred", "points", "count", "plain"):
         environment.filters[name] = _shown(getattr(wording, name))
-    environment.filters |= {"out_of": _out_of, "first_of": _first_of}
+    environment.filters["first_of"] = _first_of
+    environment.filters["out_of"] = lambda share, n: _first_of(share, n) + f" of {min(n, 100)}"
     return environment
 
 
@@ -97,10 +98,6 @@ def _first_of(share: float, n: int) -> Any:
     return _shown(lambda _: wording.first_of(share, n))(share if n >= 100 else round(share * n))
 
 
-def _out_of(share: float, n: int) -> Any:
-    return _first_of(share, n) + f" of {min(n, 100)}"
-
-
 @cache
 def _library() -> str:
     """Return the script that draws charts, without a `</script` that would end its tag."""
@@ -114,5 +111,6 @@ def _file(name: str) -> str:
     return resources.files("elmband.report").joinpath(_FOLDER, name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()
+def _allowed(script: str) -> str:
+    """Return the name by which a policy lets a script run."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

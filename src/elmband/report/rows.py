@@ -106,11 +106,8 @@ def total(
     if bar is None:
         return engine.reduced(engine.on_chunks(block_map, rows))
     bar.begin(label, rows.n_rows)
-    return engine.reduced(_advancing(bar, engine.on_chunks(_sized(block_map), rows)))
-
-
-def _sized(block_map: Callable[[Block], Any]) -> Callable[[Block], tuple[int, Any]]:
-    return lambda block: (block.n, block_map(block))
+    sized = engine.on_chunks(lambda block: (block.n, block_map(block)), rows)
+    return engine.reduced(_advancing(bar, sized))
 
 
 def _advancing(bar: Bar, results: Iterable[tuple[int, Any]]) -> Iterator[Any]:

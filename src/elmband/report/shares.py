@@ -32,7 +32,7 @@ class Share(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, part: float, n: float, certainty: float = CERTAINTY, *, looks: int = 1) -> Self:
+    def of(cls, part: float, n: float, *, looks: int = 1) -> Self:
         """Return the share part / n and its margin, NaN where there are no rows.
 
         Of several shares that are looked at, all ranges hold the truth together with this
@@ -40,7 +40,7 @@ class Share(NamedTuple):
         """
         if n <= 0:
             return cls(math.nan, math.nan, math.nan)
-        tail = (1 - certainty) / (2 * max(looks, 1))
+        tail = (1 - CERTAINTY) / (2 * max(looks, 1))
         low = float(betaincinv(part, n - part + 1, tail)) if part > 0 else 0.0
         high = float(betaincinv(part + 1, n - part, 1 - tail)) if part < n else 1.0
         return cls(part / n, low, high)

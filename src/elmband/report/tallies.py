@@ -7,6 +7,7 @@ import numpy as np
 
 from elmband.ground.arrays import Floats, Ints, Labels
 from elmband.sums.moments import Moments
+from elmband.sums.scaling import Extent
 
 # A column with more distinct values than this names single rows rather than groups.
 _MOST_GROUPS = 2000
@@ -35,11 +36,8 @@ class Cells(Moments):
 
 
 @dataclass(frozen=True, eq=False)
-class Span(Moments):
-    """The least and the largest value of every column or cell; infinite where there is none."""
-
-    low: Floats
-    high: Floats
+class Span(Extent):
+    """The least and the largest value of every cell; infinite where there is none."""
 
     @classmethod
     def of(cls, cell: Ints, values: Floats, count: int) -> Self:
@@ -50,10 +48,6 @@ class Span(Moments):
             np.minimum.at(low, cell.ravel(), values.ravel())
             np.maximum.at(high, cell.ravel(), values.ravel())
         return cls(low, high)
-
-    def __add__(self, other: Self) -> Self:
-        with np.errstate(invalid="ignore"):
-            return type(self)(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 @dataclass(frozen=True, eq=False)

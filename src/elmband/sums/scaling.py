@@ -76,7 +76,8 @@ def column_moments(X: Array, s: Array | None) -> ColumnMoments:
     if s is None:
         n, mean = int(X.shape[0]), xp.mean(X, axis=0)
         # A converted copy may be overwritten.
-        gaps = np.subtract(X, mean, out=X) if _is_copy(X, given) else X - mean
+        is_copy = isinstance(X, np.ndarray) and X is not given and X.dtype != given.dtype
+        gaps = np.subtract(X, mean, out=X) if is_copy else X - mean
         return ColumnMoments(n=float(n), mean=mean, norm=_norms(gaps))
     weights = double(s)
     n = xp.sum(weights)
@@ -95,10 +96,6 @@ def _norms(gaps: Array) -> Array:
     gaps /= unit
     gaps *= gaps
     return double(unit) * xp.sqrt(column_sums(gaps))
-
-
-def _is_copy(X: Array, given: Array) -> bool:
-    return isinstance(X, np.ndarray) and X is not given and X.dtype != given.dtype
 
 
 def _shifted_moments(X: Array) -> ColumnMoments:

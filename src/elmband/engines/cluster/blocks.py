@@ -91,9 +91,14 @@ def cut(
     graph: Mapping[Any, Any], keys: Iterable[tuple[Any, ...]], chunk_of: ChunkOf
 ) -> tuple[list[Partition], dict[Any, Any]]:
     """Cut a graph into partitions, each with the keys of its blocks, and what they share."""
+    from dask.core import get_dependencies  # noqa: PLC0415 - an optional library
+
     keys = list(keys)
-    dependencies = _dependencies(graph)
-    owner = _owners(dependencies, keys, [key for key in graph if _is_future(graph[key])])
+    dependencies = {key: get_dependencies(graph, key) for key in graph}
+    # Results that a cluster holds already belong to no partition.
+    nodes = {key: getattr(node, "value", node) for key, node in graph.items()}
+    futures = [key for key, node in nodes.items() if type(node).__name__ == "Future"]
+    owner = _owners(dependencies, keys, futures)
     owned: list[list[Any]] = [[] for _ in keys]
     shared = {}
     for key, k in owner.items():
@@ -108,12 +113,6 @@ def cut(
         own = {key: graph[key] for key in owned[k]}
         partitions.append(BlockPartition(f"Partition {k} of X", blocks, own, needs, chunk_of))
     return partitions, shared
-
-
-def _dependencies(graph: Mapping[Any, Any]) -> dict[Any, Any]:
-    from dask.core import get_dependencies  # noqa: PLC0415 - an optional library
-
-    return {key: get_dependencies(graph, key) for key in graph}
 
 
 def _owners(
@@ -135,8 +134,3 @@ def _owners(
             owner[key] = wanted if known is None else _SHARED
             open_keys += [(below, owner[key]) for below in dependencies[key]]
     return owner
-
-
-def _is_future(node: Any) -> bool:
-    """Whether a node of a graph is a result that a cluster holds already."""
-    return type(getattr(node, "value", node)).__name__ == "Future"

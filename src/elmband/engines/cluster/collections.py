@@ -68,9 +68,11 @@ def partitioned(
 
     Those that are None are left out.
     """
+    from dask.core import flatten  # noqa: PLC0415 - an optional library
+
     given = {name: value for name, value in given.items() if value is not None}
     parts = _aligned(list(given.values()))
-    keys = [_block_keys(part) for part in parts]
+    keys = [list(flatten(part.__dask_keys__())) for part in parts]
     first = next(iter(given))
     for name, found in zip(given, keys, strict=True):
         if len(found) != len(keys[0]):
@@ -127,7 +129,9 @@ def _aligned(parts: list[Any]) -> list[Any]:
     first = parts[0]
     if not is_frame(first) and not any(map(_unknown, parts)):
         rows = first.chunks[0]
-        _check_lengths(parts)
+        lengths = [sum(part.chunks[0]) for part in parts]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"X has {lengths[0]} rows, y has {lengths[-1]}; they must be as many.")
         parts = [part if part.chunks[0] == rows else part.rechunk({0: rows}) for part in parts]
     # Arrays stay as they are: partitions cut the graph themselves, and Dask would make blocks that
     # X and y come from twice. Frames are optimised one by one, to read only the columns asked for.
@@ -142,15 +146,3 @@ def whole_rows(array: Any) -> Any:
 def _unknown(part: Any) -> bool:
     """Whether the lengths of blocks are unknown, as they always are in frames."""
     return is_frame(part) or any(size != size for size in part.chunks[0])  # noqa: PLR0124 - nan
-
-
-def _check_lengths(parts: list[Any]) -> None:
-    lengths = [sum(part.chunks[0]) for part in parts]
-    if len(set(lengths)) > 1:
-        raise ValueError(f"X has {lengths[0]} rows, y has {lengths[-1]}; they must be as many.")
-
-
-def _block_keys(part: Any) -> list[Any]:
-    from dask.core import flatten  # noqa: PLC0415 - an optional library
-
-    return list(flatten(part.__dask_keys__()))

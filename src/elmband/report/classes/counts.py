@@ -93,7 +93,7 @@ def make_plan(model: Any, axes: Sequence[Axis], first: FirstPass) -> Plan:
     score = np.concatenate([predictions(model, drawn.X[part, :]).score for part in parts])
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)
     bins = feature_bins(axes, to_numpy(drawn.X), rank)
-    cuts = tuple(find_cut(one.y) for one in first.groups)
+    cuts = tuple(find_cut(one.y) for one in first.groups.parts)
     return Plan(model, bins, threshold_steps(-score), cuts)
 
 

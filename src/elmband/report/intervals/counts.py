@@ -132,8 +132,9 @@ def make_plan(
         narrow_bins(error),
         threshold_steps(width),
         limits_of(model, first),
-        constant_interval(drawn.y, level),
-        tuple(find_cut(one.y) for one in first.groups),
+        # The interval between two quantiles of targets, with as many rows on either side.
+        tuple(np.quantile(drawn.y, [(1 - level) / 2, (1 + level) / 2]).tolist()),
+        tuple(find_cut(one.y) for one in first.groups.parts),
     )
 
 
@@ -146,12 +147,6 @@ def limits_of(model: Any, first: FirstPass) -> Ends:
     if math.isinf(low) and first.n >= _ENOUGH and float(first.target_range.low[0]) >= 0:
         low = 0.0
     return low, high
-
-
-def constant_interval(y: Floats, level: float) -> Ends:
-    """Return the interval between two quantiles of targets, with as many rows on either side."""
-    low, high = np.quantile(y, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 # Squares of very large errors overflow.
