@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from elmband.display.coverage import LEVELS, Curve, Rows, given, observed
+from elmband.display.coverage import LEVELS, Curve, Rows, count_inside, observed
 from elmband.display.curves import in_percent
 from elmband.display.figure import Display
 from elmband.ground.arrays import Floats, to_numpy
@@ -185,7 +185,7 @@ class IntervalCalibrationDisplay(Display):
             intervals = _stacked(intervals)
         rows = Rows(None, y_true, groups, sample_weight)
         name = _name_of(groups) if name is None else name
-        return cls._of(levels, given(rows, intervals, levels), name).plot(ax=ax, **line)
+        return cls._of(levels, count_inside(rows, intervals, levels), name).plot(ax=ax, **line)
 
     @classmethod
     def _of(cls, levels: Floats, curves: list[Curve], name: str | None) -> Self:

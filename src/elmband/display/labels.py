@@ -45,7 +45,7 @@ def labels_of_scan(rows: Scan, groups: Any) -> Callable[[Labels], Labels]:
     raise ValueError(f"{rows!r} has no feature {groups!r} to group by: {hint}")
 
 
-def each(labels: Labels, weight: Any = None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+def each_group(labels: Labels, weight: Any = None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
     """Yield every label, in order, with a mark for its rows; those without weight are no group."""
     used = slice(None) if weight is None else np.asarray(weight) > 0
     try:

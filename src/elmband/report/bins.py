@@ -1,7 +1,7 @@
 """Bins: tenths of a column, steps of a threshold, and narrow ones from which medians are read."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -143,6 +143,12 @@ def bin_lines(
             where |= {"label": features.axes[feature].label(low, high), "from": low, "to": high}
             lines.append(where | line(cell, int(parts[feature])))
     return lines
+
+
+def of_features(features: FeatureBins, lines: list[Line]) -> Iterator[tuple[str, list[Line]]]:
+    """Yield the name of every feature, and the lines of its bins."""
+    for k, axis in enumerate(features.axes):
+        yield axis.name, [line for line in lines if line["feature"] == k]
 
 
 def with_gaps(features: FeatureBins, lines: list[Line]) -> list[Line]:

@@ -56,7 +56,7 @@ class Form(NamedTuple):
 class BlockPartition:
     """Blocks of X, y and weights that belong together, by their `keys` in a graph.
 
-    `needs` are keys of what other partitions need too; their values are `given` before reading.
+    `needs` are keys of what other partitions need too; `with_shared` brings their values.
     """
 
     label: str
@@ -65,7 +65,7 @@ class BlockPartition:
     needs: tuple[Any, ...]
     chunk_of: ChunkOf
 
-    def given(self, values: Mapping[Any, Any]) -> Self:
+    def with_shared(self, values: Mapping[Any, Any]) -> Self:
         """Return the same with the values of what it shares with others."""
         return replace(self, graph={**self.graph, **{key: values[key] for key in self.needs}})
 

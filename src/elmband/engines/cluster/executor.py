@@ -43,7 +43,7 @@ class OnExecutor:
     ) -> Counted:
         """Add up all partitions."""
         del label
-        with _told():
+        with _errors_as_sentences():
             return self._added(Carried(work), partitions, advance)
 
     def _added(
@@ -68,7 +68,7 @@ class OnExecutor:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_as_sentences() -> Iterator[None]:
     """Turn errors of workers that died, or cannot import elmband, into sentences."""
     try:
         yield

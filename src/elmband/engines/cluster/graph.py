@@ -51,7 +51,7 @@ def group_sum(work: Work, group: Group, values: list[Any], topic: str | None = N
     known = dict(zip(group.needs, values, strict=True))
     partitions = group.partitions
     if known:
-        partitions = tuple(partition.given(known) for partition in partitions)  # type: ignore[attr-defined]
+        partitions = tuple(partition.with_shared(known) for partition in partitions)  # type: ignore[attr-defined]
     found = partition_sum(work, partitions)
     if topic is not None:
         from distributed import get_worker  # noqa: PLC0415 - on a worker it is there
@@ -76,7 +76,7 @@ class OnDask:
         """Add up all partitions in their order."""
         client = self._client()
         topic = None if advance is None or client is None else f"elmband-{uuid4().hex}"
-        with _errors_in_our_words():
+        with _errors_as_sentences():
             if client is not None:
                 check_workers(client)
             graph, root = pass_graph(work, partitions, label, _most_tasks(client), topic)
@@ -150,7 +150,7 @@ def _computed(graph: dict[Any, Any], root: Any, client: Any) -> Counted:
 
 
 @contextmanager
-def _errors_in_our_words() -> Iterator[None]:
+def _errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except Exception as error:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import percent
-from elmband.report.bins import bin_lines
+from elmband.report.bins import bin_lines, of_features
 from elmband.report.classes.counts import Counts, Plan
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
@@ -39,18 +39,17 @@ def _line(level: float, looks: int, sums: Any) -> dict[str, Any]:
 def features(plan: Plan, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what can be said of every feature, in a sentence each."""
     found = []
-    for k, axis in enumerate(plan.features.axes):
-        mine = [line for line in lines if line["feature"] == k]
+    for name, mine in of_features(plan.features, lines):
         # By the ends of margins: a few rows may all be right by chance.
         best = max(mine, key=lambda line: line["low"])
         least = min(mine, key=lambda line: line["high"])
         found.append(
             {
-                "name": axis.name,
+                "name": name,
                 "best": best,
                 "least": least,
                 "apart": best is not least,
-                "sentence": _sentence(plan, axis.name, mine, best, least),
+                "sentence": _sentence(plan, name, mine, best, least),
             }
         )
     return found

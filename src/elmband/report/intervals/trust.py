@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import number, percent
-from elmband.report.bins import bin_lines
+from elmband.report.bins import bin_lines, of_features
 from elmband.report.intervals.counts import Counts, Plan
 from elmband.report.shares import judged
 
@@ -34,19 +34,18 @@ def bins(plan: Plan, counts: Counts) -> list[dict[str, Any]]:
 def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[str, Any]]:
     """Return what can be said of every feature, in a sentence each."""
     found = []
-    for k, axis in enumerate(plan.features.axes):
-        mine = [line for line in lines if line["feature"] == k]
+    for name, mine in of_features(plan.features, lines):
         narrow = min(mine, key=lambda line: line["width"])
         wide = max(mine, key=lambda line: line["width"])
         least = min(mine, key=lambda line: line["high"])
         found.append(
             {
-                "name": axis.name,
+                "name": name,
                 "narrow": narrow,
                 "wide": wide,
                 "ratio": wide["width"] / narrow["width"] if narrow["width"] else np.inf,
                 "least": least,
-                "sentence": _sentence(axis.name, len(mine), (narrow, wide, least), unit),
+                "sentence": _sentence(name, len(mine), (narrow, wide, least), unit),
             }
         )
     return found
