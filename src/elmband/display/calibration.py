@@ -189,7 +189,7 @@ class IntervalCalibrationDisplay(Display):
 
     @classmethod
     def _of(cls, levels: Floats, curves: list[Curve], name: str | None) -> Self:
-        """Put levels in order."""
+        """Return a display with levels in rising order."""
         order = np.argsort(levels)
         coverage = np.array([curve.coverage[order] for curve in curves])
         groups = None if curves[0].group is None else [curve.group for curve in curves]
@@ -231,7 +231,7 @@ class IntervalCalibrationDisplay(Display):
 
 
 def chance(n: float, levels: Floats) -> tuple[Floats, Floats]:
-    """Return between which shares of n rows 95 % of the models are that keep these levels.
+    """Return the band that holds the coverage of 95 % of perfect models on n rows, at each level.
 
     These are quantiles of the binomial distribution; weights that are no whole numbers are rounded
     down to them, which makes the band wider.

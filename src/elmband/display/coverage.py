@@ -31,7 +31,7 @@ class Curve(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Arrays, or a scan with all of it, as users have them."""
+    """Rows as users have them: arrays, or a scan that has targets and weights itself."""
 
     X: Any
     y: Any = None
@@ -112,7 +112,7 @@ def _coverages(found: Evaluation) -> Floats:
 
 
 def _added(parts: Any) -> list[Curve]:
-    """Add up the rows inside, group by group."""
+    """Add up rows and hits, group by group."""
     sums: dict[Any, tuple[float, Any]] = {}
     for labels, judge in parts:
         for name, part in each_group(labels):
@@ -124,7 +124,7 @@ def _added(parts: Any) -> list[Curve]:
 
 
 def _beside(model: Any, rows: Rows, levels: Floats) -> Labelled:
-    """Return all rows of arrays or tables at once."""
+    """Return the labels of rows in memory, and what scores some of them."""
     X, y, groups, weight = rows
     labels = labels_beside(groups, np.shape(X)[0])
     if y is None or np.shape(y)[:1] != labels.shape:
@@ -152,7 +152,7 @@ def _beside(model: Any, rows: Rows, levels: Floats) -> Labelled:
 
 
 def _scanned(model: Any, rows: Scan, groups: Any, levels: Floats) -> Iterator[Labelled]:
-    """Yield the rows of a scan, chunk by chunk."""
+    """Yield the same for a scan, chunk by chunk."""
     labels_of = labels_of_scan(rows, groups)
     for chunk in rows:
 

@@ -1,4 +1,4 @@
-"""A feature to draw along, found in whatever a user has."""
+"""A feature to draw along, from arrays, data frames or scans."""
 
 from typing import Any, NamedTuple
 

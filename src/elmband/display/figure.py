@@ -1,4 +1,4 @@
-"""What all displays have in common, and figures that belong to nobody."""
+"""What all displays have in common, and figures that pyplot does not know of."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def new_figure(width: float = 6.4, height: float = 4.4) -> "Figure":
-    """Return an empty figure that belongs to nobody.
+    """Return an empty figure that pyplot does not know of.
 
     The figure is not registered with ``matplotlib.pyplot``: no window opens, no backend is chosen,
     and the memory is free once the last reference is gone.

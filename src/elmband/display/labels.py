@@ -1,4 +1,4 @@
-"""Which group every row belongs to, of few groups."""
+"""Labels of groups: of rows in memory, or by a column of a scan."""
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
@@ -70,7 +70,7 @@ def check_few(count: int) -> None:
 
 
 def _texts(rows: Scan) -> dict[str, Callable[[Labels], Labels]]:
-    """Return functions that tell the level of text from its marks, by name of the column."""
+    """Return functions from one-hot marks to the words of a column, by its name."""
     found: dict[str, Callable[[Labels], Labels]] = {}
     encoder, start = rows.encoder, 0
     for column in () if encoder is None else encoder.state_.used:

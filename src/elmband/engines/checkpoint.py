@@ -1,4 +1,4 @@
-"""Sums on disk: a long fit that was ended goes on where it was, to the same bits.
+"""Checkpoints: sums on disk, from which an interrupted fit resumes, to the same bits.
 
 A folder holds one file for every pass that was begun, with the sums of the chunks so far. Files
 are safetensors: arrays and a text that tells how they belong together, nothing that is executed.
@@ -240,7 +240,7 @@ class Checkpoint:
 
 
 def _is_refusal(error: BaseException | None) -> bool:
-    """Tell whether a fit was refused for its parameters or rows: the same ones will be again."""
+    """Tell whether an error refused a fit for its parameters or rows, as it would again."""
     return isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedError)
 
 

@@ -9,7 +9,7 @@ from elmband.ground.arrays import Floats
 
 
 def require(ok: Any, sentence: str) -> None:
-    """Refuse what is not ok with a sentence."""
+    """Raise a ValueError with this sentence unless all is `ok`."""
     if not ok:
         raise ValueError(sentence)
 

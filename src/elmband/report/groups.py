@@ -1,4 +1,4 @@
-"""Which group every row belongs to: by any column, by labels at hand, or by another scan."""
+"""Groups of rows: by any column, by labels in memory, or by another scan."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -143,7 +143,7 @@ def all_along(
 def find_groups(
     group: Any, names: Sequence[str], axes: Sequence[Axis], n_rows: int | None, source: Any = None
 ) -> Groups:
-    """Return the groups that a user means, among the columns of the `source` or besides."""
+    """Return the groups that a user asks for, by a column of the `source` or otherwise."""
     if isinstance(group, Scan):
         if group.n_features != 1 or group.has_weights:
             raise ValueError(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no fitted model of one target."""
+    """Raise unless the model is fitted, knows its uncertainty and has one target."""
     if not isinstance(model, ELMIntervalRegressor | ELMClassifier):
         raise ValueError(
             "A report needs a model that knows its uncertainty: ELMIntervalRegressor, "

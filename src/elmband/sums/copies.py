@@ -53,7 +53,7 @@ def merged_copies(rows: Chunk) -> Chunk:
 
 
 def _keys(values: Array, keys: Keys) -> Keys:
-    """Return 64 bits of each row that are equal where they were before and values (n, d) are.
+    """Return keys of rows: equal where the keys given and the values (n, d) are equal.
 
     Only rows that are equal to others so far are looked at further, a few columns at a time: rows
     with numbers of their own soon tell themselves apart, at the price of a sort.
@@ -73,7 +73,7 @@ def _keys(values: Array, keys: Keys) -> Keys:
 
 
 def _shared(keys: Keys) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return where keys are that others are equal to."""
+    """Return the positions of keys that occur more than once."""
     ordered = np.sort(keys)
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(repeated):

@@ -52,7 +52,7 @@ def effective_number(s: Floats, labels: Labels = None) -> float:
 
 
 def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
-    """Bound weights of rows in memory, or of groups, where a few of them outweigh all others.
+    """Bound the weights of rows in memory, or of groups, if a few outweigh all others.
 
     The bound is the largest that leaves an effective number of seven, or of half as many as there
     are. What is said of finite samples goes by the weights as given: scores count as many rows, or
@@ -75,7 +75,7 @@ def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
 
 
 def _counted(rows: float, groups: float | None) -> float:
-    """Return what so many rows count, in so many groups where these are left out together.
+    """Return the number of observations that rows count as, in groups that are left out together.
 
     Where groups are two or three, each is a single observation of how far off a model is for a new
     group; where they are many, their rows count as any others. The least is two: one row has no

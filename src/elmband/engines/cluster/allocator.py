@@ -1,4 +1,4 @@
-"""Memory that tasks free and ask for again, without the system in between.
+"""Keep freed memory in the process, for tasks that ask for the same again.
 
 Dask starts workers with ``MALLOC_TRIM_THRESHOLD_``, so that memory goes back to the system as soon
 as it is free. A task frees and asks for the same few megabytes for every chunk: each time the

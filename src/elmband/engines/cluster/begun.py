@@ -1,7 +1,7 @@
-"""Passes that go on where they were: sums of some partitions after the other, kept in between.
+"""Resumable passes on a cluster: partitions are summed in rounds, and sums are saved in between.
 
-What is computed together grows until it takes as long as the time between two visits to the disk,
-so that workers seldom wait for each other at its end.
+Rounds grow until one takes as long as the time between two saves, so that workers seldom wait for
+each other at the end of a round.
 """
 
 from collections.abc import Callable, Sequence

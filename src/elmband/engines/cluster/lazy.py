@@ -1,4 +1,4 @@
-"""Predictions of Dask collections: other collections, computed by whoever asks for them."""
+"""Lazy predictions of Dask collections: arrays for arrays, frames for frames."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a worker does: add up what a chunk map makes of the rows of a few partitions.
+"""The task of a worker: the sums of a chunk map over the rows of a few partitions.
 
 Nothing here needs Dask. A task is one call of :func:`partition_sum`, wherever that runs; its
 result is as small as the sums are, however many rows there were.

@@ -1,4 +1,4 @@
-"""Whether values are what the annotations of their kinds say, and arrays of the right shapes."""
+"""Checks of values from files: against type annotations, and the shapes of arrays."""
 
 from collections.abc import Mapping
 from functools import cache
