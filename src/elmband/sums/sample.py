@@ -20,12 +20,12 @@ Keys: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
 _DIGITS = 20
-# Numbers that stay near the processor.
+# Numbers of a part of the rows that fits the cache of a processor.
 _NEAR = 12_288
-# Rows of less than this share of the mean weight, the root of the rounding unit of float64, have
-# less than the same share of all weight together. Neurons would be placed at them all the same.
+# Rows of less than this share of the mean weight, the root of float64's epsilon, are negligible:
+# together they have less than that share of the weight, but neurons would be placed at them.
 _NEGLIGIBLE = 2.0**-26
-# Rows that make a mixture.
+# Rows that are mixed for each row of `mixed`.
 _MIXED = 32
 
 
@@ -126,7 +126,7 @@ def _forms(rows: Floats, factors: Keys) -> Keys:
     """Return the linear form of every rounded row."""
     n, d = rows.shape
     forms = np.empty(n, np.uint64)
-    # Memory that is new each time would take longer than the arithmetic.
+    # A few rows at a time: fresh memory for all of them would take longer than the arithmetic.
     step = max(_NEAR // max(d, 1), 1)
     for start in range(0, n, step):
         forms[start : start + step] = _words(rows[start : start + step]) @ factors
