@@ -1,39 +1,22 @@
 """Tables that workers read, answer and write, each a part of a file by itself."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from elmband.cli._model import in_file
-from elmband.cli._tables import Table, TableRows
 from elmband.engines.cluster import Answers, write_parts
 from elmband.engines.cluster.work import Counted
 from elmband.engines.progress import shown
+from elmband.sources.stream.file_table import FileTable, TableRows
 
 # Rows that a worker reads and answers at a time.
 _ROWS = 65_536
 
 
-@dataclass(frozen=True, eq=False)
-class TablePart:
-    """A part of a table."""
-
-    table: Table
-
-    @property
-    def label(self) -> str:
-        """The table."""
-        return self.table.path
-
-    def chunks(self, size: int) -> Iterator[Any]:
-        """Read the rows as Arrow tables."""
-        return self.table.batches(size)
-
-
 def spread_answers(
-    client: Any, table: Table, answer: Callable[[TableRows], Answers], out: tuple[str, ...]
+    client: Any, table: FileTable, answer: Callable[[TableRows], Answers], out: tuple[str, ...]
 ) -> Counted:
     """Let workers answer a table and write folders of Parquet files, and count rows and sums."""
     with shown("auto", None) as bar:
@@ -41,8 +24,8 @@ def spread_answers(
             bar.begin("predict", None)
         return write_parts(
             client,
-            [TablePart(part) for part in table.parts()],
-            partial(_answered, answer=answer, path=table.path),
+            table.cut(),
+            partial(_answered, answer=answer, path=table.label),
             [Path(name) for name in out],
             chunk_size=_ROWS,
             advance=None if bar is None else bar.advance,

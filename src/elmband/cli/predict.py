@@ -10,19 +10,26 @@ import typer
 
 from elmband import ELMIntervalRegressor, scan
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, loaded, named, readable, writable
-from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
+from elmband.cli._model import (
+    answers,
+    features_of,
+    opened_table,
+    predicted,
+    told_of,
+    without_names,
+)
 from elmband.cli._novelty import facts_of, novelty, tell_novelty, tell_unbounded, unbounded
 from elmband.cli._options import AsJson, EscapeFormulas, Levels, Model, check_inputs, tell
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
-from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
-from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
+from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writers
 from elmband.engines.cluster import Answers
 from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
-from elmband.sources.stream.files import find_files
+from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
+from elmband.sources.stream.files import find_files, is_table
 from elmband.sources.stream.pieces import refuse_dialect
 
 EXAMPLE = (
@@ -86,9 +93,8 @@ def predict(
         # Files of numbers have no text: names of their columns begin with words of ours.
         if is_table(path):
             check_ending(output)
-            table = opened_table(path, kinds_of(fitted), kept, (output,), csv)
-            tell_dialect(table.seen.pieces, csv, named(data))
-            writer = partial(table_writer, output, escape_formulas=escape_formulas)
+            table = opened_table(fitted, path, kept, (output,), csv, data)
+            writer = partial(table_writers, [output], escape_formulas=escape_formulas)
             found = _from_table(fitted, table, output, level or [0.95], kept, client, writer=writer)
         else:
             refuse_dialect(csv, named(data))
@@ -108,13 +114,13 @@ def predict(
 
 def _from_table(
     model: Any,
-    table: Table,
+    table: FileTable,
     output: str,
     levels: list[float],
     keep: list[str] | None,
     client: Any,
     *,
-    writer: Callable[[], AbstractContextManager[Callable[[Any], None]]],
+    writer: Callable[[], AbstractContextManager[list[Callable[[Any], None]]]],
 ) -> Novelty:
     """Predict rows whose columns have names."""
     if client is not None:
@@ -122,7 +128,7 @@ def _from_table(
         sums: Novelty = spread_answers(client, table, answer, (output,)).sums
         return sums
     met, unknown = None, 0
-    with writer() as write:
+    with writer() as (write,):
         for rows, _, columns in answers(model, table, levels):
             write(with_columns(rows.copied, columns, keep))
             found = novelty(model, rows.seen)

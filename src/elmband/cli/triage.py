@@ -8,10 +8,17 @@ import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
-from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
+from elmband.cli._model import (
+    answers,
+    features_of,
+    opened_table,
+    predicted,
+    told_of,
+    without_names,
+)
 from elmband.cli._options import (
     AsJson,
     Coverage,
@@ -28,12 +35,12 @@ from elmband.cli._options import (
 )
 from elmband.cli._outputs import check_outputs
 from elmband.cli._spread import spread_answers
-from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.engines.cluster import Answers
 from elmband.engines.engine import reduced
 from elmband.ground.wording import counted
-from elmband.sources.stream.files import find_files
+from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
+from elmband.sources.stream.files import find_files, is_table
 from elmband.uncertainty.classes import LabelCounts
 
 EXAMPLE = (
@@ -115,8 +122,7 @@ def triage(
             find_files(path)  # which knows names that cannot be read at all
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
         asked_of, outputs = _Question(fitted, max_width, level), (output, review)
-        table = opened_table(path, kinds_of(fitted), None, outputs, csv)
-        tell_dialect(table.seen.pieces, csv, named(data))
+        table = opened_table(fitted, path, None, outputs, csv, data)
         if client is None:
             found = _split(asked_of, table, outputs, escape_formulas=escape_formulas)
         else:
@@ -190,7 +196,7 @@ class _Question(NamedTuple):
 
 
 def _split(
-    asked: _Question, table: Table, outputs: tuple[str, str], *, escape_formulas: bool
+    asked: _Question, table: FileTable, outputs: tuple[str, str], *, escape_formulas: bool
 ) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []

@@ -119,12 +119,6 @@ def _levels_without_words(column: Any) -> Any:
     )
 
 
-def csv_names(path: Path, dialect: CsvDialect) -> list[str]:
-    """Return the names of the columns of a file."""
-    with open_csv(path, dialect) as (schema, _):
-        return list(schema.names)
-
-
 def csv_columns(path: Path, dialect: CsvDialect) -> CsvColumns:
     """Return what the columns of a file seem to be, by its first block."""
     pa = needed("pyarrow", str(path))
