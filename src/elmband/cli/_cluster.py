@@ -19,9 +19,7 @@ RUNS = "Where it runs"
 Workers: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        help="Let so many processes of this machine do the work.",
-        min=1,
-        rich_help_panel=RUNS,
+        help="Let so many processes of this machine do the work.", min=1, rich_help_panel=RUNS
     ),
 ]
 Scheduler: TypeAlias = Annotated[

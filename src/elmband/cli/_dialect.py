@@ -17,7 +17,6 @@ Delimiter: TypeAlias = Annotated[
     typer.Option(
         help='CSV: what separates cells, such as ";" or tab; found by itself if not given.',
         metavar="CHARACTER",
-        show_default=False,
     ),
 ]
 Decimal: TypeAlias = Annotated[
@@ -25,7 +24,6 @@ Decimal: TypeAlias = Annotated[
     typer.Option(
         help='CSV: the decimal point, "." or ","; found by itself if not given.',
         metavar="CHARACTER",
-        show_default=False,
     ),
 ]
 Encoding: TypeAlias = Annotated[
@@ -33,7 +31,6 @@ Encoding: TypeAlias = Annotated[
     typer.Option(
         help="CSV: the encoding of text, such as latin-1; UTF-8 or UTF-16 if not given.",
         metavar="NAME",
-        show_default=False,
     ),
 ]
 

@@ -14,7 +14,6 @@ Truth: TypeAlias = Annotated[
         "--target",
         "-t",
         help="Column with the truth; by default the one that the model was trained to predict.",
-        show_default=False,
     ),
 ]
 

@@ -38,7 +38,7 @@ def evaluate(
     drop_missing_targets: DropMissing = False,
     weight: Annotated[
         str | None,
-        typer.Option(help="Column with weights of rows.", metavar="COLUMN", show_default=False),
+        typer.Option(help="Column with weights of rows.", metavar="COLUMN"),
     ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,

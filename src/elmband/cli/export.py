@@ -19,9 +19,7 @@ def export(
     model: Model,
     output: Annotated[
         str,
-        typer.Option(
-            "--output", "-o", help="ONNX file to write; - is standard output.", show_default=False
-        ),
+        typer.Option("--output", "-o", help="ONNX file to write; - is standard output."),
     ],
     as_json: AsJson = False,
 ) -> None:

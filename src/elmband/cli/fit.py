@@ -85,18 +85,13 @@ def fit(
     data: Annotated[
         str,
         typer.Argument(
-            help="Table to learn from: Parquet, CSV, Arrow, HDF5, npy, Zarr; - is standard input.",
-            show_default=False,
+            help="Table to learn from: Parquet, CSV, Arrow, HDF5, npy, Zarr; - is standard input."
         ),
     ],
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
-    ],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
     output: Annotated[
         str,
-        typer.Option(
-            "--output", "-o", help="Model file to write; - is standard output.", show_default=False
-        ),
+        typer.Option("--output", "-o", help="Model file to write; - is standard output."),
     ],
     calibrate: Calibrate = None,
     drop_missing_targets: DropMissing = False,

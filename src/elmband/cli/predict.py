@@ -42,16 +42,13 @@ EXAMPLE = (
 def predict(
     *,
     model: Model,
-    data: Annotated[
-        str, typer.Argument(help="Rows to predict; - is standard input.", show_default=False)
-    ],
+    data: Annotated[str, typer.Argument(help="Rows to predict; - is standard input.")],
     output: Annotated[
         str,
         typer.Option(
             "--output",
             "-o",
             help="File to write: Parquet, CSV or Arrow; - is standard output, as CSV.",
-            show_default=False,
         ),
     ],
     level: Levels = None,

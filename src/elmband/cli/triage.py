@@ -57,9 +57,7 @@ _UNLIKE = "unlike training rows"
 def triage(
     *,
     model: Model,
-    data: Annotated[
-        str, typer.Argument(help="Table of rows; - is standard input.", show_default=False)
-    ],
+    data: Annotated[str, typer.Argument(help="Table of rows; - is standard input.")],
     output: Annotated[
         str,
         typer.Option(
@@ -67,7 +65,6 @@ def triage(
             "-o",
             help="File for accepted rows; - is standard output, as CSV.",
             callback=check_ending,
-            show_default=False,
         ),
     ],
     review: Annotated[
@@ -76,7 +73,6 @@ def triage(
             "--review",
             help="File for the rows that a person should see; - is standard output, as CSV.",
             callback=check_ending,
-            show_default=False,
         ),
     ],
     max_width: Annotated[
