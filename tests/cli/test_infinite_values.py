@@ -8,7 +8,7 @@ import pytest
 
 from elmband import ELMIntervalRegressor, scan
 from elmband.cli import app
-from elmband.cli._spread import _answered
+from elmband.cli._cluster import _answered
 from elmband.sources.encode import TableEncoder
 from elmband.sources.stream.file_table import FileTable
 

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from elmband.cli._cluster import RUNS
-from elmband.cli._local import LAYERS
+from elmband.cli._layers import LAYERS
 from elmband.cli._options import CLASSES
 
 _COLUMNS = "Columns"

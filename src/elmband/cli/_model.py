@@ -13,9 +13,6 @@ from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
-from elmband.cli._missing import missing_target
-from elmband.cli._option_words import in_option_words
-from elmband.cli._status import UnkeptError
 from elmband.engines.progress import shown
 from elmband.ground.wording import counted
 from elmband.models.intervals import level_name
@@ -49,7 +46,7 @@ def opened(
     `groups` is none of the features. CSV files are written as `csv` says. `remembered` is a target
     that the model knows, and that nobody asked for.
     """
-    with readable(data) as path, told_of(data, path):
+    with readable(data) as path:
         table, learning = is_table(path), not hasattr(encoder, "state_")
         if table and encoder is None:
             encoder = TableEncoder()
@@ -71,7 +68,7 @@ def opened(
         if table and widest < math.inf:
             check_width(len(columns.get("features") or names), data, widest)
         columns["encoder"] = encoder if table else None
-        rows = Scan(source, missing_target=missing_target(drop=drop_missing), **columns)
+        rows = Scan(source, missing_target="drop" if drop_missing else "refuse", **columns)
         if table:
             tell_dialect(parts, csv, named(data))
             if learning:
@@ -96,18 +93,6 @@ def check_width(count: int, data: str, widest: float) -> None:
             "time grow with their square: choose some with --feature, leave some out with "
             "--exclude, or take --published."
         )
-
-
-@contextmanager
-def told_of(data: str, path: str) -> Iterator[None]:
-    """Say what is wrong with a file by the name that people know it by."""
-    try:
-        yield
-    except UnkeptError:
-        raise
-    except ValueError as error:
-        # The name of the file that standard input was kept in says nothing to people.
-        raise ValueError(in_option_words(str(error)).replace(path, named(data))) from error
 
 
 def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:

@@ -1,15 +1,23 @@
 """``elmband predict``: every row with its prediction and its interval."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from time import perf_counter
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, scan
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._cluster import (
+    Scheduler,
+    Workers,
+    check_spread,
+    seen_from,
+    spread_answers,
+    workers_of,
+)
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import (
@@ -17,15 +25,14 @@ from elmband.cli._model import (
     features_of,
     opened_table,
     predicted,
-    told_of,
     without_names,
 )
-from elmband.cli._novelty import facts_of, novelty, tell_novelty, tell_unbounded, unbounded
 from elmband.cli._options import AsJson, EscapeFormulas, Levels, Model, check_inputs, tell
 from elmband.cli._outputs import check_outputs
-from elmband.cli._spread import spread_answers
+from elmband.cli._status import note
 from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writers
 from elmband.engines.cluster import Answers
+from elmband.estimators._unlike import notes_on
 from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
 from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
@@ -85,7 +92,7 @@ def predict(
     csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
-    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
+    with workers_of(workers, scheduler) as client, readable(data) as path:
         kept = None if keep_all else list(dict.fromkeys(keep or []))
         # Files of numbers have no text: names of their columns begin with words of ours.
         if is_table(path):
@@ -101,10 +108,11 @@ def predict(
         "model": named(model),
         "data": named(data),
         "rows": found.n,
-        **facts_of(found),
+        "beyond": dict(found.beyond),
+        "unseen": dict(found.unseen),
         "seconds": round(perf_counter() - begun, 3),
     }
-    tell_novelty(fitted, found)
+    _tell_novelty(fitted, found)
     text = f"{counted(found.n, 'row')} predicted, written to {destination(output)}"
     tell(facts, text, as_json=as_json, outputs=(output,))
 
@@ -128,10 +136,10 @@ def _from_table(
     with writer() as (write,):
         for rows, _, columns in answers(model, table, levels):
             write(with_columns(rows.copied, columns, keep))
-            found = novelty(model, rows.seen)
+            found = _novelty(model, rows.seen)
             met = found if met is None else met + found
-            unknown += unbounded(columns)
-    tell_unbounded(unknown)
+            unknown += _unbounded(columns)
+    _tell_unbounded(unknown)
     assert met is not None
     return met
 
@@ -156,4 +164,32 @@ def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] 
     """Return what a worker writes of the rows that it has read."""
     with without_names():
         columns = predicted(model, features_of(model, rows.seen), levels)
-    return Answers((with_columns(rows.copied, columns, keep),), novelty(model, rows.seen))
+    return Answers((with_columns(rows.copied, columns, keep),), _novelty(model, rows.seen))
+
+
+def _novelty(model: Any, table: Any) -> Novelty:
+    """Count what a model was not trained for in some rows of a table."""
+    if model.encoder_ is None:
+        return Novelty(table.num_rows, 0, 0, 0, 0, {}, {})
+    return model.encoder_.novelty(table)  # type: ignore[no-any-return]
+
+
+def _tell_novelty(model: Any, found: Novelty) -> None:
+    """Say how many rows leave the range of the training rows, or have values they had none of."""
+    for sentence in () if model.encoder_ is None else notes_on(model, found):
+        note(sentence)
+
+
+def _unbounded(columns: Mapping[str, Any]) -> int:
+    """Count rows of which nothing is known: their intervals are infinite."""
+    bounds = [values for name, values in columns.items() if name.startswith(("lower_", "upper_"))]
+    return int(np.isinf(bounds).any(axis=0).sum()) if bounds else 0
+
+
+def _tell_unbounded(count: int) -> None:
+    """Say that there are infinite bounds, and where they come from."""
+    if count:
+        note(
+            f"{counted(count, 'row')} have infinite bounds, as where a value is too large to "
+            "compute with, such as 1e308: nothing is known of them."
+        )

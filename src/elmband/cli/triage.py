@@ -7,7 +7,14 @@ import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
+from elmband.cli._cluster import (
+    Scheduler,
+    Workers,
+    check_spread,
+    seen_from,
+    spread_answers,
+    workers_of,
+)
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
@@ -16,7 +23,6 @@ from elmband.cli._model import (
     features_of,
     opened_table,
     predicted,
-    told_of,
     without_names,
 )
 from elmband.cli._options import (
@@ -34,7 +40,6 @@ from elmband.cli._options import (
     tell,
 )
 from elmband.cli._outputs import check_outputs
-from elmband.cli._spread import spread_answers
 from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.engines.cluster import Answers
 from elmband.engines.engine import reduced
@@ -113,7 +118,7 @@ def triage(
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     _check_wishes(fitted, asked, max_width)
-    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
+    with workers_of(workers, scheduler) as client, readable(data) as path:
         if not is_table(path):
             find_files(path)  # which knows names that cannot be read at all
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")

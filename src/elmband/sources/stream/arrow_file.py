@@ -22,8 +22,10 @@ class ArrowPart(BatchesPart):
     def __init__(self, path: Path) -> None:
         with reading(str(path), _KIND), path.open("rb") as file:
             self._is_stream = file.read(len(_MAGIC)) != _MAGIC
-        with _opened(path, None, stream=self._is_stream) as reader:
+        with _opened(path, None, stream=self._is_stream) as reader, reading(str(path), _KIND):
             self.schema = reader.schema
+            # Damaged names are no text.
+            self._names = self.schema.names
         self._lengths = None if self._is_stream else _lengths(path, self.schema)
         n_rows = None if self._lengths is None else sum(self._lengths)
         super().__init__(arrow_layout(str(path), self.schema, n_rows), (path,))
@@ -39,7 +41,7 @@ class ArrowPart(BatchesPart):
         return ends[k], guarded(validated(self._from(k, names)), str(self._path), _KIND)
 
     def _from(self, k: int, names: Sequence[str]) -> Iterator[Any]:
-        places = [self.schema.names.index(name) for name in names]
+        places = [self._names.index(name) for name in names]
         with _opened(self._path, places, stream=self._is_stream) as reader:
             if self._lengths is None:
                 yield from reader

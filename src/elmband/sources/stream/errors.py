@@ -71,9 +71,11 @@ def reading(label: str, kind: str) -> Iterator[None]:
     """Turn whatever a library says about a file it cannot read into a sentence."""
     try:
         yield
-    except (MemoryError, ImportError):
-        raise
     except Exception as error:
+        # Arrow is out of memory where a damaged file asks for any amount of it.
+        is_arrow = type(error).__name__ == "ArrowMemoryError"
+        if isinstance(error, MemoryError | ImportError) and not is_arrow:
+            raise
         said = in_our_words(str(error) or type(error).__name__)
         raise ValueError(
             f"{label} cannot be read as {kind}, it may be damaged or incomplete: {said}."
