@@ -30,7 +30,6 @@ By: TypeAlias = Annotated[
         "values are cut at quantiles, dates into years, months, days or hours, and rare words are "
         "taken together. Verdicts allow for chance, and for the number of groups.",
         metavar="COLUMN",
-        show_default=False,
     ),
 ]
 

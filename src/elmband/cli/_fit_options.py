@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from elmband.cli._cluster import RUNS
-from elmband.cli._local import LAYERS
+from elmband.cli._layers import LAYERS
 from elmband.cli._options import CLASSES
 
 _COLUMNS = "Columns"
@@ -17,16 +17,11 @@ Features: TypeAlias = Annotated[
         "--feature",
         help="Column to learn from; may be repeated. All others by default.",
         rich_help_panel=_COLUMNS,
-        show_default=False,
     ),
 ]
 Exclude: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Column to leave out; may be repeated.",
-        rich_help_panel=_COLUMNS,
-        show_default=False,
-    ),
+    typer.Option(help="Column to leave out; may be repeated.", rich_help_panel=_COLUMNS),
 ]
 Weight: TypeAlias = Annotated[
     str | None,
@@ -37,7 +32,6 @@ Weight: TypeAlias = Annotated[
         "which is read in chunks, copies cannot be found, and each is left out by itself.",
         metavar="COLUMN",
         rich_help_panel=_COLUMNS,
-        show_default=False,
     ),
 ]
 Groups: TypeAlias = Annotated[
@@ -50,7 +44,6 @@ Groups: TypeAlias = Annotated[
         "at most.",
         metavar="COLUMN",
         rich_help_panel=_COLUMNS,
-        show_default=False,
     ),
 ]
 Classes: TypeAlias = Annotated[
@@ -67,7 +60,6 @@ Positive: TypeAlias = Annotated[
         help="Classes: the class of positives; the second of two if not given.",
         metavar="CLASS",
         rich_help_panel=CLASSES,
-        show_default=False,
     ),
 ]
 Calibrate: TypeAlias = Annotated[
@@ -77,7 +69,6 @@ Calibrate: TypeAlias = Annotated[
         "intervals that cover at least the level asked for, or risks that are kept. 19 rows are "
         "the least for 95 %; some hundreds make intervals narrower.",
         metavar="DATA",
-        show_default=False,
     ),
 ]
 Neurons: TypeAlias = Annotated[
@@ -101,7 +92,6 @@ MaxNeurons: TypeAlias = Annotated[
         "--neurons auto; 6,000 if not given.",
         min=1,
         rich_help_panel=LAYERS,
-        show_default=False,
     ),
 ]
 Published: TypeAlias = Annotated[
@@ -122,6 +112,5 @@ Checkpoint: TypeAlias = Annotated[
         "is there.",
         metavar="FOLDER",
         rich_help_panel=RUNS,
-        show_default=False,
     ),
 ]

@@ -4,25 +4,25 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
+from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
-from elmband.cli._missing import missing_target
-from elmband.cli._option_words import in_option_words
-from elmband.cli._status import UnkeptError
-from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
 from elmband.engines.progress import shown
 from elmband.ground.wording import counted
 from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
-from elmband.sources.stream.batches import ROW_LABELS
+from elmband.sources.stream import Scan
 from elmband.sources.stream.csv_dialect import CsvDialect
+from elmband.sources.stream.file_table import FileTable, TableRows, file_table
+from elmband.sources.stream.files import is_table, kind_of
+from elmband.sources.stream.sources import as_source
 
 _AS_FOUND = CsvDialect()
 
@@ -46,12 +46,13 @@ def opened(
     `groups` is none of the features. CSV files are written as `csv` says. `remembered` is a target
     that the model knows, and that nobody asked for.
     """
-    with readable(data) as path, told_of(data, path):
+    with readable(data) as path:
         table, learning = is_table(path), not hasattr(encoder, "state_")
         if table and encoder is None:
             encoder = TableEncoder()
-        names = column_names(path, csv) if table else []
-        names = [name for name in names if not name.startswith(ROW_LABELS)]
+        source = as_source(path, csv)
+        parts = source.parts
+        names = list(parts[0].layout.fields) if table else []
         if remembered is not None and names and remembered not in names:
             raise ValueError(
                 f"{named(data)} has no column {remembered!r}, which the model was trained to "
@@ -67,21 +68,12 @@ def opened(
         if table and widest < math.inf:
             check_width(len(columns.get("features") or names), data, widest)
         columns["encoder"] = encoder if table else None
-        rows = scan(
-            path,
-            missing_target=missing_target(drop=drop_missing),
-            delimiter=csv.delimiter,
-            decimal=csv.decimal,  # type: ignore[arg-type]
-            encoding=csv.encoding,
-            **columns,
-        )
+        rows = Scan(source, missing_target="drop" if drop_missing else "refuse", **columns)
         if table:
-            pieces = pieces_of(path, csv)
-            tell_dialect(pieces, csv, named(data))
+            tell_dialect(parts, csv, named(data))
             if learning:
                 said = columns["encoder"].types or {}
-                used = _learned_from(names, columns) - said.keys()
-                tell_names(pieces, used, named(data))
+                tell_names(parts, _learned_from(names, columns) - said.keys(), named(data))
         yield rows
 
 
@@ -101,18 +93,6 @@ def check_width(count: int, data: str, widest: float) -> None:
             "time grow with their square: choose some with --feature, leave some out with "
             "--exclude, or take --published."
         )
-
-
-@contextmanager
-def told_of(data: str, path: str) -> Iterator[None]:
-    """Say what is wrong with a file by the name that people know it by."""
-    try:
-        yield
-    except UnkeptError:
-        raise
-    except ValueError as error:
-        # The name of the file that standard input was kept in says nothing to people.
-        raise ValueError(in_option_words(str(error)).replace(path, named(data))) from error
 
 
 def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:
@@ -148,15 +128,15 @@ def whole_number(text: str) -> Any:
 
 
 def answers(
-    model: Any, table: Table, levels: list[float]
+    model: Any, table: FileTable, levels: list[float]
 ) -> Iterator[tuple[TableRows, Any, dict[str, Any]]]:
     """Yield batches of a table, their features, and the predictions for their rows."""
     count = 0
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
-        for rows in table.batches():
-            with in_file(table.path, count):
+        for rows in table.chunks():
+            with in_file(table.label, count):
                 X = features_of(model, rows.seen)
             with without_names():
                 columns = predicted(model, X, levels)
@@ -165,7 +145,23 @@ def answers(
             if bar is not None:
                 bar.advance(rows.seen.num_rows)
     if not count:
-        raise ValueError(f"{table.path} has no rows; there is nothing to predict.")
+        raise ValueError(f"{table.label} has no rows; there is nothing to predict.")
+
+
+def opened_table(
+    model: Any,
+    path: str,
+    keep: list[str] | None,
+    outputs: tuple[str, ...],
+    csv: CsvDialect,
+    data: str,
+) -> FileTable:
+    """Open a table, known as `data`, for a model, and columns to keep in files named `outputs`."""
+    parts = as_source(path, csv).parts
+    typed = any(kind_of(Path(name)) not in ("csv", None) for name in outputs)
+    table = file_table(path, parts, kinds_of(model), keep, typed=typed)
+    tell_dialect(parts, csv, named(data))
+    return table
 
 
 @contextmanager

@@ -21,57 +21,33 @@ def share(value: Any) -> Any:
 # The part of the help with what is for classes.
 CLASSES = "If the target is classes"
 
-Model: TypeAlias = Annotated[
-    str, typer.Argument(help="Model file; - is standard input.", show_default=False)
-]
+Model: TypeAlias = Annotated[str, typer.Argument(help="Model file; - is standard input.")]
 Labelled: TypeAlias = Annotated[
-    str, typer.Argument(help="Rows with known targets; - is standard input.", show_default=False)
+    str, typer.Argument(help="Rows with known targets; - is standard input.")
 ]
 Levels: TypeAlias = Annotated[
     list[float] | None,
     typer.Option(
-        help="Level of intervals, as in 0.9; may be repeated.",
-        callback=share,
-        metavar="SHARE",
-        show_default=False,
+        help="Level of intervals, as in 0.9; may be repeated.", callback=share, metavar="SHARE"
     ),
 ]
-Coverage: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--coverage",
-        help="Classes: share of rows to answer.",
-        min=0,
-        max=1,
-        rich_help_panel=CLASSES,
-    ),
-]
+
+
+def _of_classes(what: str, **how: Any) -> Any:
+    """Return an option for classes."""
+    return typer.Option(help=f"Classes: {what}", rich_help_panel=CLASSES, **how)
+
+
+Coverage: TypeAlias = Annotated[float | None, _of_classes("share of rows to answer.", min=0, max=1)]
 MaxError: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--max-error",
-        help="Classes: largest share of wrong answers.",
-        callback=share,
-        rich_help_panel=CLASSES,
-    ),
+    float | None, _of_classes("largest share of wrong answers.", callback=share)
 ]
 MaxFpr: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--max-fpr",
-        help="Classes: largest share of negatives answered as positive.",
-        callback=share,
-        rich_help_panel=CLASSES,
-    ),
+    float | None, _of_classes("largest share of negatives answered as positive.", callback=share)
 ]
 MinPrecision: TypeAlias = Annotated[
     float | None,
-    typer.Option(
-        "--min-precision",
-        help="Classes: least share of rows answered as positive that are so.",
-        callback=share,
-        rich_help_panel=CLASSES,
-    ),
+    _of_classes("least share of rows answered as positive that are so.", callback=share),
 ]
 EscapeFormulas: TypeAlias = Annotated[
     bool,

@@ -20,7 +20,6 @@ Tolerance: TypeAlias = Annotated[
         "n rows: 0.1 for 100, 0.01 for 10,000.",
         min=0,
         max=1,
-        show_default=False,
     ),
 ]
 

@@ -7,10 +7,9 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 import typer
 
-from elmband.cli._codes import Codes, suspected_codes
+from elmband.cli._codes import Codes, suspected_codes, suspected_dates
 from elmband.cli._groups import tell_group_key
 from elmband.cli._head import Head, head_of
-from elmband.cli._number_dates import suspected_dates
 from elmband.cli._status import note
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.notes import WAY, ColumnNote

@@ -11,12 +11,17 @@ from elmband.cli._by_said import by_lines
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import loaded, named
-from elmband.cli._labelled import Truth, opened_labelled
-from elmband.cli._missing import DropMissing, dropped, dropped_line
+from elmband.cli._labelled import (
+    DropMissing,
+    Truth,
+    dropped,
+    dropped_line,
+    opened_labelled,
+    share_of_training,
+)
 from elmband.cli._options import AsJson, Labelled, Levels, Model, check_inputs, tell
 from elmband.cli._status import UnkeptError
 from elmband.cli._tolerance import Tolerance, check_tolerance, missed
-from elmband.cli._training_rows import share_of_training
 
 EXAMPLE = (
     "Example: [bold]elmband evaluate delay.safetensors test.parquet[/bold]\n\n"
@@ -38,7 +43,7 @@ def evaluate(
     drop_missing_targets: DropMissing = False,
     weight: Annotated[
         str | None,
-        typer.Option(help="Column with weights of rows.", metavar="COLUMN", show_default=False),
+        typer.Option(help="Column with weights of rows.", metavar="COLUMN"),
     ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,

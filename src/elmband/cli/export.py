@@ -9,6 +9,7 @@ from elmband.cli._files import destination, loaded, named, writable
 from elmband.cli._options import AsJson, Model, tell
 from elmband.cli._outputs import check_outputs
 from elmband.ground.files import appearing_whole, naming
+from elmband.ground.wording import megabytes
 from elmband.models.onnx_export import to_onnx
 
 EXAMPLE = "Example: [bold]elmband export delay.safetensors -o delay.onnx[/bold]"
@@ -19,9 +20,7 @@ def export(
     model: Model,
     output: Annotated[
         str,
-        typer.Option(
-            "--output", "-o", help="ONNX file to write; - is standard output.", show_default=False
-        ),
+        typer.Option("--output", "-o", help="ONNX file to write; - is standard output."),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -44,7 +43,7 @@ def export(
         "seconds": round(perf_counter() - begun, 3),
     }
     text = (
-        f"{destination(output)}: {proto.ByteSize() / 1e6:.2f} MB, for any ONNX runtime; it gives "
+        f"{destination(output)}: {megabytes(proto.ByteSize())}, for any ONNX runtime; it gives "
         f"{', '.join(facts['outputs'])}"
     )
     tell(facts, text, as_json=as_json, outputs=(output,))

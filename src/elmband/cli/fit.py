@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._calibrated import Before, calibration_facts, calibration_lines
 from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import named, writable
@@ -28,7 +27,8 @@ from elmband.cli._fit_options import (
 )
 from elmband.cli._fit_said import fit_words, model_facts, size_facts
 from elmband.cli._groups import check_grouping, groups_of
-from elmband.cli._layers import read_layers
+from elmband.cli._labelled import DropMissing
+from elmband.cli._layers import LocalLayers, read_layers
 from elmband.cli._learn import (
     check_apart,
     check_kept,
@@ -37,8 +37,6 @@ from elmband.cli._learn import (
     positive_class,
     promised,
 )
-from elmband.cli._local import LocalLayers
-from elmband.cli._missing import DropMissing
 from elmband.cli._model import check_width, opened
 from elmband.cli._options import (
     AsJson,
@@ -52,6 +50,7 @@ from elmband.cli._options import (
     tell,
 )
 from elmband.cli._outputs import check_checkpoint, check_outputs
+from elmband.cli._promise import Before, calibration_facts, calibration_lines
 from elmband.cli._target import (
     Range,
     Symmetric,
@@ -85,18 +84,13 @@ def fit(
     data: Annotated[
         str,
         typer.Argument(
-            help="Table to learn from: Parquet, CSV, Arrow, HDF5, npy, Zarr; - is standard input.",
-            show_default=False,
+            help="Table to learn from: Parquet, CSV, Arrow, HDF5, npy, Zarr; - is standard input."
         ),
     ],
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
-    ],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
     output: Annotated[
         str,
-        typer.Option(
-            "--output", "-o", help="Model file to write; - is standard output.", show_default=False
-        ),
+        typer.Option("--output", "-o", help="Model file to write; - is standard output."),
     ],
     calibrate: Calibrate = None,
     drop_missing_targets: DropMissing = False,

@@ -5,12 +5,12 @@ from typing import Any
 
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
-from elmband.cli._local import local_line
+from elmband.cli._layers import local_line
 from elmband.cli._options import AsJson, Model, tell
 from elmband.cli._promise import promise_of, promise_words
 from elmband.cli._target import has_all_values, scale_words, target_facts
 from elmband.ground.printable import on_one_line
-from elmband.ground.wording import counted
+from elmband.ground.wording import counted, megabytes
 from elmband.uncertainty.targets import told_range
 
 EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
@@ -81,7 +81,7 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
     """Return the facts in lines for people."""
     size = facts["bytes"]
     lines = {
-        "model": facts["kind"] + ("" if size is None else f", {size / 1e6:.2f} MB"),
+        "model": facts["kind"] + ("" if size is None else f", {megabytes(size)}"),
         "target": on_one_line(facts["target"] or ""),
         "weights": on_one_line(facts.get("weight", "")),
         "parameters": ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items()),

@@ -7,8 +7,7 @@ import typer
 
 from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import STANDARD, destination, loaded, named, writable
-from elmband.cli._labelled import Truth, opened_labelled
-from elmband.cli._missing import DropMissing, dropped, dropped_line
+from elmband.cli._labelled import DropMissing, Truth, dropped, dropped_line, opened_labelled
 from elmband.cli._options import AsJson, Labelled, Model, check_inputs, share, tell
 from elmband.cli._outputs import check_outputs
 from elmband.cli._status import note

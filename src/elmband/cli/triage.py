@@ -7,11 +7,24 @@ import numpy as np
 import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
+from elmband.cli._cluster import (
+    Scheduler,
+    Workers,
+    check_spread,
+    seen_from,
+    spread_answers,
+    workers_of,
+)
+from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
-from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
+from elmband.cli._model import (
+    answers,
+    features_of,
+    opened_table,
+    predicted,
+    without_names,
+)
 from elmband.cli._options import (
     AsJson,
     Coverage,
@@ -27,13 +40,12 @@ from elmband.cli._options import (
     tell,
 )
 from elmband.cli._outputs import check_outputs
-from elmband.cli._spread import spread_answers
-from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
 from elmband.cli._write import check_ending, check_escaping, table_writers
 from elmband.engines.cluster import Answers
 from elmband.engines.engine import reduced
 from elmband.ground.wording import counted
-from elmband.sources.stream.files import find_files
+from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
+from elmband.sources.stream.files import find_files, is_table
 from elmband.uncertainty.classes import LabelCounts
 
 EXAMPLE = (
@@ -50,9 +62,7 @@ _UNLIKE = "unlike training rows"
 def triage(
     *,
     model: Model,
-    data: Annotated[
-        str, typer.Argument(help="Table of rows; - is standard input.", show_default=False)
-    ],
+    data: Annotated[str, typer.Argument(help="Table of rows; - is standard input.")],
     output: Annotated[
         str,
         typer.Option(
@@ -60,7 +70,6 @@ def triage(
             "-o",
             help="File for accepted rows; - is standard output, as CSV.",
             callback=check_ending,
-            show_default=False,
         ),
     ],
     review: Annotated[
@@ -69,7 +78,6 @@ def triage(
             "--review",
             help="File for the rows that a person should see; - is standard output, as CSV.",
             callback=check_ending,
-            show_default=False,
         ),
     ],
     max_width: Annotated[
@@ -110,13 +118,12 @@ def triage(
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     _check_wishes(fitted, asked, max_width)
-    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
+    with workers_of(workers, scheduler) as client, readable(data) as path:
         if not is_table(path):
             find_files(path)  # which knows names that cannot be read at all
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
         asked_of, outputs = _Question(fitted, max_width, level), (output, review)
-        table = opened_table(path, kinds_of(fitted), None, outputs, csv)
-        tell_dialect(table.seen.pieces, csv, named(data))
+        table = opened_table(fitted, path, None, outputs, csv, data)
         if client is None:
             found = _split(asked_of, table, outputs, escape_formulas=escape_formulas)
         else:
@@ -190,7 +197,7 @@ class _Question(NamedTuple):
 
 
 def _split(
-    asked: _Question, table: Table, outputs: tuple[str, str], *, escape_formulas: bool
+    asked: _Question, table: FileTable, outputs: tuple[str, str], *, escape_formulas: bool
 ) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []

@@ -35,7 +35,7 @@ class CsvWriter:
             # Most readers take an empty line for none.
             cells = [compute.if_else(compute.equal(cells[0], ""), '""', cells[0])]
         lines = compute.binary_join_element_wise(*cells, ",")
-        self._stream.writelines(f"{line}\n".encode() for line in lines.to_pylist())
+        self._stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
     def close(self) -> None:
         """Leave the stream to whoever opened it."""
