@@ -17,7 +17,9 @@ from elmband.sources.stream.write._arrow import (
     GzipCsvFile,
     IpcFile,
     ParquetFile,
-    TableFile,
+)
+from elmband.sources.stream.write._arrow import (
+    TableFile as TableFile,
 )
 from elmband.sources.stream.write._file import SteadyFile
 from elmband.sources.stream.write._groups import ColumnGroups, Groups, Rows
