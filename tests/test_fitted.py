@@ -16,10 +16,10 @@ from elmband import (
     ELMRegressor,
     ELMSelectiveClassifier,
 )
-from elmband.estimators import _questions
 from elmband.estimators._ask import Asked
+from elmband.models.classes import confidence_question, probability_question
 from elmband.models.fitted import Fitted
-from elmband.models.intervals import bounds
+from elmband.models.intervals import bounds, interval_question, mean_question, triage_question
 from elmband.models.state import fitted_of, state_of
 from models import zoo
 
@@ -75,11 +75,11 @@ def test_state_gives_the_same_value_again(name):
 @pytest.mark.parametrize(
     ("name", "question"),
     [
-        ("layer", _questions.means()),
-        ("default", _questions.bounds([0.5, 0.9])),
-        ("default", _questions.triage_by_width(2.0, 0.9)),
-        ("three classes", _questions.class_shares()),
-        ("coverage", _questions.class_confidence()),
+        ("layer", mean_question()),
+        ("default", interval_question([0.5, 0.9])),
+        ("default", triage_question(2.0, 0.9)),
+        ("three classes", probability_question([0, 1, 2])),
+        ("coverage", confidence_question()),
     ],
 )
 def test_questions_travel_without_what_they_do_not_need(name, question):

@@ -18,7 +18,8 @@ from elmband.engines.cluster import (
     runner_of,
     scan_partitions,
 )
-from elmband.estimators._scans import check_chunk_size, few_rows
+from elmband.estimators._parameters import check_chunk_size
+from elmband.estimators._scans import few_rows
 from elmband.estimators._tables import check_encoded
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk

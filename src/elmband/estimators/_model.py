@@ -1,11 +1,9 @@
 """What all estimators are: parameters, a fitted value, and the ways to save it."""
 
 import math
-from collections.abc import Callable
 from copy import copy
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex
 
@@ -17,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines.progress import Verbose
 from elmband.estimators._clusters import spread
-from elmband.estimators._local import LocalSummary, local_summaries
+from elmband.estimators._local_layers import LocalSummary, local_summaries
 from elmband.estimators._more_rows import check_single_layer, with_more
 from elmband.estimators._open_rows import Opened, open_rows
+from elmband.estimators._parameters import Settings, settings_of
+from elmband.estimators._progress import followed
 from elmband.estimators._relevant import (
     UNKNOWN,
     FeatureRelevance,
@@ -34,9 +34,8 @@ from elmband.estimators._saved import (
     plain_state,
     take_plain_state,
 )
-from elmband.estimators._scans import followed, refuse_beside_groups
+from elmband.estimators._scans import refuse_beside_groups
 from elmband.estimators._tables import rows_to_fit
-from elmband.estimators._validate import check_precision
 from elmband.ground.arrays import Array, Precision
 from elmband.ground.files import check_writable
 from elmband.layers.hidden import HiddenLayer
@@ -138,11 +137,13 @@ class ELMModel(BaseEstimator):
         `client`, a `distributed.Client` or any `concurrent.futures.Executor`, its workers read
         the files of a scan.
         """
-        refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
-        with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
+        if groups is not None:
+            refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
+        settings = settings_of(self, grouped=groups is not None)
+        with followed(self, X, checkpoint, client), precisely(settings.precision):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
-            opening = partial(self._opened, rows, y, sample_weight, groups)
-            self.fitted_ = self._learned(opening, grouped=groups is not None)
+            opened = self._opened(rows, y, sample_weight, groups)
+            self.fitted_ = self._learned(opened, settings)
         return self
 
     def _opened(
@@ -152,8 +153,8 @@ class ELMModel(BaseEstimator):
         del declared
         return open_rows(self, X, y, weight, groups)
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        """Fit rows once parameters are checked, and return all that was learned."""
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        """Fit rows, and return all that was learned."""
         raise NotImplementedError
 
     def _may_grow(self) -> bool:

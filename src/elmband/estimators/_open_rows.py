@@ -9,20 +9,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import device
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband.engines import engine
+from elmband.estimators._arrays import check_labels, training_rows
 from elmband.estimators._class_targets import (
     ClassTask,
     Coded,
-    check_known_levels,
     classes_in_encoder,
     coded,
     coded_collection,
     coded_scan,
-    coder,
-    known_labels,
 )
 from elmband.estimators._clusters import (
     Spread,
@@ -33,31 +29,19 @@ from elmband.estimators._clusters import (
     refuse_on_cluster,
     scan_on_workers,
 )
-from elmband.estimators._placement import moved, rows_at_once
+from elmband.estimators._parameters import check_chunk_size, draw_seed, rows_at_once
 from elmband.estimators._scans import (
-    check_chunk_size,
-    check_new_scan,
-    check_targets,
     check_training_scan,
-    draw_seed,
     refuse_beside_groups,
     refuse_beside_scan,
     scan_rows,
     transform_of,
 )
-from elmband.estimators._tables import EncodedRows, inputs_of
-from elmband.estimators._validate import (
-    check_groups,
-    check_labels,
-    check_precision,
-    held_out_rows,
-    training_rows,
-    with_weight,
-)
-from elmband.ground.arrays import namespace, product_dtype
+from elmband.estimators._tables import EncodedRows
+from elmband.ground.arrays import product_dtype
 from elmband.models.fitted import Fitted, Inputs, Roles, Training
 from elmband.models.target_units import TargetUnits
-from elmband.sources.device import resolve
+from elmband.sources import device
 from elmband.sources.encode import EncoderState
 from elmband.sources.stream import Scan
 from elmband.sums.copies import merged_copies
@@ -89,8 +73,7 @@ def open_rows(
     model: Any, X: Any, y: Any, weight: Any, groups: Any, task: ClassTask | None = None
 ) -> Opened:
     """Check the rows of a fit, of classes where there is a `task`, and note what they are like."""
-    check_precision(model.precision)
-    names = Roles.of(X.scan if isinstance(X, Spread) else X, y, weight, groups)
+    names = _roles(X.scan if isinstance(X, Spread) else X, y, weight, groups)
     if isinstance(X, Scan | Spread):
         found = _of_scan(model, X, y, weight, groups, task)
     elif is_dask(X):
@@ -104,13 +87,13 @@ def open_rows(
 def _of_memory(
     model: Any, X: Any, y: Any, weight: Any, groups: Any, task: ClassTask | None
 ) -> Opened:
-    classes, name = None, Roles.of(None, y).target
+    classes, name = None, _name_of(y)
     if task is not None and y is not None:
         classes, y, weight = coded(task, y, weight)
-    where = resolve(model.device)
+    where = device.resolve(model.device)
     encoder = X.encoder.state_ if isinstance(X, EncodedRows) else None
     checked = training_rows(model, X, y, weight, finite=where is None)
-    labels = check_groups(groups, checked)
+    labels = None if groups is None else check_labels(groups, checked.n_given, checked.kept)
     seed = engine.seed_of_job(draw_seed(model.random_state))
     dtype = product_dtype(checked.X, model.precision)
     transform = fit_transform(model.target_transform, checked.Y, checked.s)
@@ -151,7 +134,7 @@ def _of_scan(
         refuse_on_cluster(device=model.device)
         opened = scan_on_workers(rows, found.prepare, dtype, model.chunk_size)
     else:
-        where, whole = resolve(model.device), groups is not None
+        where, whole = device.resolve(model.device), groups is not None
         opened = scan_rows(scan, found.prepare, dtype, model.chunk_size, whole=whole)
         if isinstance(opened, ArrayRows) and not whole:
             opened = ArrayRows.of(merged_copies(opened.whole()), opened.chunk_size)
@@ -188,6 +171,23 @@ def _inputs(model: Any, encoder: EncoderState | None) -> Inputs:
     return Inputs(model.n_features_in_, getattr(model, "feature_names_in_", None), encoder)
 
 
+def _roles(X: Any, y: Any, weight: Any, groups: Any) -> Roles:
+    """Look for names at a scan, or at columns of data frames; arrays have none."""
+    if not isinstance(X, Scan):
+        return Roles(_name_of(y), _name_of(weight), _name_of(groups))
+    targets = X.target_names or ()
+    target = targets[0] if len(targets) == 1 else None
+    return Roles(target, X.weight_name, _name_of(groups))
+
+
+def _name_of(column: Any) -> str | None:
+    """Return the name of a column of pandas, Polars or Dask, whose arrays have keys for names."""
+    is_series = any(kind.__name__ == "Series" for kind in type(column).__mro__)
+    name = getattr(column, "name", None) if is_series else None
+    # Polars calls columns without a name "".
+    return str(name) if isinstance(name, str) and name else None
+
+
 def transformed(transform: Transform) -> Callable[[Chunk], Chunk]:
     """Return what makes rows to learn from of rows that are read."""
     return partial(_transformed, transform=transform)
@@ -207,62 +207,13 @@ def _refuse_text(model: Any, scan: Scan) -> None:
         )
 
 
-def new_rows(model: Any, X: Any, method: str) -> Any:
-    """Check rows to be answered: their features, and that their array library is that of fit."""
-    check_is_fitted(model)
-    if is_dask(X):
-        raise ValueError(f"{method} takes arrays or a scan; X is a Dask collection.")
-    fitted: Fitted = model.fitted_
-    # A device checks numbers faster.
-    finite = fitted.training.device is None
-    if isinstance(X, Scan):
-        check_new_scan(model, X)
-    elif fitted.inputs.encoder is not None:
-        X = inputs_of(model, X, method, finite=finite)
-    else:
-        X = validate_data(model, X, dtype="numeric", reset=False, ensure_all_finite=finite)
-    if finite:
-        like = np.empty((0, 1)) if isinstance(X, Scan) else X
-        _check_same_library(model, like, fitted.targets.scaling.mean, method)
-    return X
-
-
-def _check_same_library(model: Any, X: Any, fitted: Any, method: str) -> None:
-    """Refuse rows whose array library is not that of the training rows."""
-    ours, theirs = namespace(fitted), namespace(X)
-    if ours is not theirs or device(fitted) != device(X):
-        raise ValueError(
-            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace "
-            f"and the same device as those passed to fit(): {ours.__name__} on {device(fitted)}; "
-            f"these are {theirs.__name__} on {device(X)}."
-        )
-
-
-def more_rows(model: Any, X: Any, y: Any, weight: Any) -> Rows:
-    """Check rows to train on beside those that a model knows."""
-    fitted: Fitted = model.fitted_
-    classes, training = fitted.classes, fitted.training
-    if classes is not None and isinstance(X, Scan):
-        check_new_scan(model, X)
-        check_known_levels(model, X, fitted.inputs.encoder)
-    elif classes is not None:
-        if y is None:
-            raise ValueError(f"{type(model).__name__} needs y, the labels of the rows.")
-        labels = known_labels(y, classes)
-        y, weight = classes.codes(labels), classes.row_weights(labels, weight)
-    X = new_rows(model, X, "partial_fit")
-    rows: Rows
-    if isinstance(X, Scan):
-        refuse_beside_scan(y=y, sample_weight=weight)
-        check_targets(model, X, count_targets(fitted))
-        prepare = transformed(fitted.targets.transform)
-        if classes is not None:
-            prepare = coder(classes, fitted.inputs.encoder)
-        rows = scan_rows(X, prepare, training.dtype, model.chunk_size)
-    else:
-        X, Y, s = with_weight(X, *held_out_rows(X, y, weight, fitted.targets.count))
-        rows = ArrayRows(X, Y, s, check_chunk_size(model.chunk_size, DEFAULT_CHUNK_SIZE))
-    return moved(model, rows, training.device, training.dtype)[0]
+def moved(model: Any, rows: Rows, where: Any, dtype: Any) -> tuple[Rows, Any]:
+    """Return rows to train on where they are worked on, and the dtype there."""
+    if where is None:
+        return rows, dtype
+    device.check_movable(rows.like)
+    size = rows_at_once(model, where, rows.like, read=not rows.in_memory)
+    return device.on_device(rows, where, dtype, size)
 
 
 def count_targets(fitted: Fitted) -> int:

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from sklearn.base import is_classifier
 
-from elmband.estimators._scans import COLUMNS
+from elmband.estimators._progress import COLUMNS
 from elmband.models import model_file
 from elmband.models.fitted import Inputs
 from elmband.models.loaded_check import check_works

@@ -1,27 +1,27 @@
 """The classifier: random hidden layers with ridge output layers on ±1 targets."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines.progress import Verbose
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask, declared_classes
 from elmband.estimators._fit_classes import with_kept_probability, with_probability
-from elmband.estimators._fit_mean import fit_point
+from elmband.estimators._fit_stack import fit_point
 from elmband.estimators._model import ELMModel
-from elmband.estimators._more_rows import grown_of, with_more
-from elmband.estimators._open_rows import Opened, more_rows, open_rows
-from elmband.estimators._scans import followed
-from elmband.estimators._validate import check_alpha
+from elmband.estimators._more_rows import grown_of, more_rows, with_more
+from elmband.estimators._open_rows import Opened, open_rows
+from elmband.estimators._parameters import Settings, check_alpha
+from elmband.estimators._progress import followed
 from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
+from elmband.models.classes import decision_question, label_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown, in_own_mean_weights
 from elmband.stacks.search import MAX_NEURONS, Rounds
@@ -130,9 +130,8 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         """Check the rows of a fit, and code their classes."""
         return open_rows(self, X, y, weight, groups, ClassTask(self.class_weight, declared))
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        del grouped
-        fitted, left_out = fit_point(self, opening)
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fitted, left_out = fit_point(self, opened, settings)
         return with_probability(fitted, left_out())
 
     def _may_grow(self) -> bool:
@@ -186,7 +185,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_decisions(), out, client)
+        return ask(self, X, decision_question(), out, client)
 
     def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the label of every row, or columns of 0 and 1 where there are several.
@@ -195,7 +194,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         .arrow file, or numeric ones to a .npy or .h5 file, and returns its path. With a `client`,
         its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_labels(), out, client)
+        return ask(self, X, label_question(), out, client)
 
     def predict_proba(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the probability of every class, (n, n_classes).
@@ -204,7 +203,8 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         the result to a file. With a `client`, its workers read the files of a scan and write to a
         folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_shares(), out, client)
+        check_is_fitted(self)
+        return ask(self, X, probability_question(self.classes_), out, client)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

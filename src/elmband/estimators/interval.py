@@ -1,26 +1,34 @@
 """The interval model: every prediction with its own interval."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from elmband.engines.progress import Verbose
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
-from elmband.estimators._fit_intervals import fit_intervals
+from elmband.estimators._fit_layer import fit_published
+from elmband.estimators._fit_stack import fit_log
 from elmband.estimators._judge import calibrated, evaluated
 from elmband.estimators._model import ELMModel
-from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
+from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened
-from elmband.estimators._refresh import refreshed
+from elmband.estimators._parameters import Settings
 from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.evaluation import Evaluation
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
+from elmband.models.intervals import (
+    deviation_question,
+    interval_question,
+    mean_question,
+    quantile_question,
+    triage_question,
+    variance_question,
+    width_question,
+)
 from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
 from elmband.uncertainty.local_fit import LocalColumns
@@ -196,9 +204,9 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         self.covariance = covariance
         self.mode = mode
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        fitted, _ = fit_intervals(self, opening, grouped=grouped)
-        return fitted
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fit = fit_published if settings.single_layer else fit_log
+        return fit(self, opened, settings)[0]
 
     def _may_grow(self) -> bool:
         """Tell that rows can be added to the model, or why they cannot."""
@@ -287,14 +295,15 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         files of a scan and write all that is asked for to a folder `out` of Parquet files.
         """
         if confidence_level is None and not return_std:
-            return ask(self, X, _questions.means(), out, client)
+            return ask(self, X, mean_question(), out, client)
         if confidence_level is not None and return_std:
             raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
         if out is not None and client is None:
             raise ValueError("predict writes means only; predict_interval(out=) writes intervals.")
         if return_std:
-            return ask(self, X, _questions.means_and_deviations(), out, client)
-        return ask(self, X, _questions.means_and_bounds(confidence_level), out, client)
+            return ask(self, X, deviation_question(), out, client)
+        question = interval_question(confidence_level, with_mean=True)
+        return ask(self, X, question, out, client)
 
     def predict_interval(
         self,
@@ -314,7 +323,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         With a `client`, its workers read the files of a scan and write the same to a folder `out`
         of Parquet files.
         """
-        question = _questions.bounds(confidence_level)
+        question = interval_question(confidence_level)
         return ask(self, X, question, out, client, as_frame=as_frame)
 
     def predict_quantiles(
@@ -332,7 +341,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         `out` streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its
         workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.quantiles(quantiles), out, client)
+        return ask(self, X, quantile_question(quantiles), out, client)
 
     def predict_variance(
         self,
@@ -350,7 +359,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its workers
         read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.variances(confidence_level), out, client)
+        return ask(self, X, variance_question(confidence_level), out, client)
 
     def accept(
         self,
@@ -367,7 +376,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         file name `out` streams the result to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        question = _questions.narrow_rows(max_width, confidence_level)
+        question = width_question(max_width, confidence_level)
         return ask(self, X, question, out, client)
 
     def triage(
@@ -388,5 +397,5 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         place: 0 accepted, 1 noisy here, 2 unlike training rows. With a `client`, its workers read
         the files of a scan and write the table to a folder `out` of Parquet files.
         """
-        question = _questions.triage_by_width(max_width, confidence_level)
+        question = triage_question(max_width, confidence_level)
         return ask(self, X, question, out, client, as_frame=as_frame)

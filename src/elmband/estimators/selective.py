@@ -1,6 +1,5 @@
 """The classifier that abstains: labels for the rows it is certain of, the others for a person."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -8,21 +7,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines.progress import Verbose
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask
 from elmband.estimators._fit_classes import decided, request_of, with_decisions, with_probability
-from elmband.estimators._fit_intervals import fit_intervals
+from elmband.estimators._fit_layer import fit_published
+from elmband.estimators._fit_stack import fit_log
 from elmband.estimators._judge import decided_rows, known_rows
-from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
+from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened, open_rows
-from elmband.estimators._refresh import refreshed
-from elmband.estimators._validate import check_choice
+from elmband.estimators._parameters import Settings, check_choice
 from elmband.estimators.classifier import ELMClassifier
 from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.decided import SelectiveEvaluation
+from elmband.models.classes import accept_question, confidence_question, triage_question
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
 from elmband.models.intervals import check_levels
@@ -181,8 +180,9 @@ target_name_
         request_of(self, opened.classes)
         return opened
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        fitted, left_out = fit_intervals(self, opening, grouped=grouped)
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fit = fit_published if settings.single_layer else fit_log
+        fitted, left_out = fit(self, opened, settings)
         found = left_out()
         return with_decisions(self, with_probability(fitted, found), found)
 
@@ -318,7 +318,7 @@ target_name_
         A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_confidence(), out, client)
+        return ask(self, X, confidence_question(), out, client)
 
     def accept(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return which rows are answered, (n,) of bool.
@@ -326,7 +326,7 @@ target_name_
         A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.certain_rows(self._chosen()), out, client)
+        return ask(self, X, accept_question(self._chosen()), out, client)
 
     def triage(
         self,
@@ -347,7 +347,7 @@ target_name_
         its workers read the files of a scan and write the table, reasons in words, to a folder
         `out` of Parquet files.
         """
-        question = _questions.triage_by_confidence(self._chosen())
+        question = triage_question(self._chosen())
         return ask(self, X, question, out, client, as_frame=as_frame)
 
     def evaluate(

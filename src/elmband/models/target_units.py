@@ -15,9 +15,9 @@ from elmband.ground.arrays import (
     product_dtype,
     to_numpy,
 )
-from elmband.sums.scaling import Extent, Scaling
+from elmband.sums.scaling import Scaling
 from elmband.uncertainty.target_values import nearest_values
-from elmband.uncertainty.targets import Columns, Support, check_within, given_range, is_auto
+from elmband.uncertainty.targets import Columns, Support, is_auto
 from elmband.uncertainty.transform import Identity, Transform
 
 
@@ -140,23 +140,3 @@ class TargetUnits:
         """Return standardised targets in their units, on NumPy, wherever they lie."""
         scale, centre = (place(a, T) for a in (self.scaling.scale, self.scaling.mean))
         return to_numpy(self.transform.inverse(T * scale + centre))
-
-
-def ends_in_units(ends: Extent, transform: Transform) -> Extent:
-    """Return the least and the greatest transformed targets in the units of y, each (m,)."""
-    return Extent(*(transform.inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
-
-
-def asked_range(
-    choice: Any, transform: Transform, n_outputs: int, ends: Extent | None
-) -> Columns | None:
-    """Return the range that was given, None where none was; refuse targets that leave it."""
-    if choice is None or is_auto(choice):
-        return None
-    found = given_range(choice, n_outputs)
-    if ends is not None:
-        low, high = (
-            to_numpy(transform.inverse(double(end)[None, :]))[0] for end in (ends.low, ends.high)
-        )
-        check_within(found, low, high)
-    return found

@@ -138,6 +138,26 @@ def values_range(values: tuple[float, ...], ends: tuple[float, ...]) -> tuple[fl
     return found_range(Extent(np.array(values[:1]), np.array(values[-1:])), LEAST_ROWS)[0]
 
 
+def ends_in_units(ends: Extent, transform: Transform) -> Extent:
+    """Return the least and the greatest transformed targets in the units of y, each (m,)."""
+    return Extent(*(transform.inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
+
+
+def asked_range(
+    choice: Any, transform: Transform, n_outputs: int, ends: Extent | None
+) -> Columns | None:
+    """Return the range that was given, None where none was; refuse targets that leave it."""
+    if choice is None or is_auto(choice):
+        return None
+    found = given_range(choice, n_outputs)
+    if ends is not None:
+        low, high = (
+            to_numpy(transform.inverse(double(end)[None, :]))[0] for end in (ends.low, ends.high)
+        )
+        check_within(found, low, high)
+    return found
+
+
 def given_range(choice: Any, n_outputs: int) -> Columns:
     """Check a range that a user gave, with None at an end where there is none."""
     ends = list(choice) if isinstance(choice, tuple | list | np.ndarray) else []
