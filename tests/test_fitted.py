@@ -20,7 +20,7 @@ from elmband.estimators._ask import Asked
 from elmband.models.classes import confidence_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.intervals import bounds, interval_question, mean_question, triage_question
-from elmband.models.state import fitted_of, state_of
+from elmband.models.model_file import fitted_of, state_of
 from models import zoo
 
 ESTIMATORS = (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)

@@ -187,13 +187,13 @@ class Asked:
         """Return the answers of blocks as one."""
         answers = list(found)
         if not isinstance(answers[0], tuple):
-            return _concat(answers)
+            return answers[0] if len(answers) == 1 else _concat(answers)
         parts = tuple(map(_concat, zip(*answers, strict=True)))
         return parts if self.question.kind is None else self.question.kind(*parts)
 
 
 def _concat(arrays: Any) -> Array:
-    return arrays[0] if len(arrays) == 1 else namespace(*arrays).concat(list(arrays), axis=0)
+    return namespace(*arrays).concat(list(arrays), axis=0)
 
 
 def _written(found: Iterator[Array], question: Question, out: Path) -> Path:

@@ -31,9 +31,10 @@ from elmband.uncertainty.dependence import layer_dependence
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.mean import MeanModel, draw_hidden, fit_mean
 from elmband.uncertainty.noise.fast import multiplier_error
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.noise.sampled import fit_fast, from_kept
 from elmband.uncertainty.noise.squared import SquaredNoise
-from elmband.uncertainty.targets import Support, asked_range
+from elmband.uncertainty.targets import asked_range
 from elmband.uncertainty.transform import Transform
 
 LeftOutRows: TypeAlias = Callable[[], LeftOut]
@@ -65,7 +66,8 @@ def fit_layer(model: Any, opened: Opened, settings: Settings) -> tuple[MeanModel
     with engine.calm(spec.n_neurons):
         mean = fit_mean(opened.rows, spec, rule, training.dtype, training.seed, model.selection)
     warn_constant(mean.constant, mean.targets, opened.transform)
-    units = layer_units(model, opened.units(mean.targets), mean)
+    units = TargetUnits(mean.targets, opened.transform, opened.single_output, opened.precision)
+    units = layer_units(model, units, mean)
     fitted = Fitted(
         opened.inputs,
         training,

@@ -29,7 +29,7 @@ from elmband.stacks.search import MAX_NEURONS, fit_stack, pool_rows
 from elmband.sums.histograms import Histograms, TrainingHistograms
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import ArrayRows
-from elmband.sums.scaling import Extent, Scaling
+from elmband.sums.scaling import Extent
 from elmband.sums.weights import bounded_weights
 from elmband.uncertainty.calibrate import Calibration, OutputScores, RowScores
 from elmband.uncertainty.cross_fit import ChosenRounds, Recipe, chosen_rounds, cross_fitted
@@ -38,6 +38,7 @@ from elmband.uncertainty.local_fit import LEAST_ROWS, LocalFit, on_device
 from elmband.uncertainty.mean import standardised
 from elmband.uncertainty.new_levels import NewLevels
 from elmband.uncertainty.noise.layers import smooth_spec
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.predictive import (
     FittedPredictive,
     NoiseSettings,
@@ -46,14 +47,7 @@ from elmband.uncertainty.predictive import (
     stack_left_out,
 )
 from elmband.uncertainty.target_values import LEVEL, gaining_values
-from elmband.uncertainty.targets import (
-    Support,
-    asked_range,
-    ends_in_units,
-    found_range,
-    is_auto,
-    narrowed,
-)
+from elmband.uncertainty.targets import asked_range, ends_in_units, found_range, is_auto, narrowed
 from elmband.uncertainty.transform import Identity, Transform
 from elmband.uncertainty.transform_choice import (
     best_of,
@@ -226,9 +220,10 @@ def _fit_mean(
         prints=scaled.prints,
         may_narrow=model.precision == "auto",
     )
-    units = opened.units(scaled.targets)
+    of_targets = scaled.targets, opened.transform, opened.single_output, opened.precision
+    units = TargetUnits(*of_targets)
     if not blind:
-        units = _units(model, opened, scaled.targets, scaled.ends, len(scaled.rows))
+        units = _with_limits(model, opened, units, scaled.ends, len(scaled.rows))
     rule = in_mean_weights(settings.rule, scaled.weight)
     chosen = ChosenRounds(0)
     if specs is None and not blind:
@@ -241,16 +236,18 @@ def _fit_mean(
     return FittedStack(pool, stack, chosen, local, units)
 
 
-def _units(model: Any, opened: Opened, scaling: Scaling, ends: Extent, n_rows: int) -> TargetUnits:
-    """Return what training targets, transformed but not standardised, say of others."""
+def _with_limits(
+    model: Any, opened: Opened, units: TargetUnits, ends: Extent, n_rows: int
+) -> TargetUnits:
+    """Note what training targets, transformed but not standardised, say of others."""
     transform = opened.transform
     asked = asked_range(model.target_range, transform, int(ends.low.shape[0]), ends)
     if opened.classes is not None:
-        return opened.units(scaling, range=asked)
+        return replace(units, range=asked)
     if is_auto(model.target_range) and is_auto(model.target_transform):
         asked = found_range(ends_in_units(ends, transform), n_rows)
-    support = Support.of(ends, scaling, transform, n_rows)
-    return opened.units(scaling, support=support, range=asked)
+    support = Support.of(ends, units.scaling, transform, n_rows)
+    return replace(units, support=support, range=asked)
 
 
 def _scores(
@@ -262,8 +259,9 @@ def _scores(
     known = () if limited else chosen.held_out
     recipe = recipe.in_mean_weights(pool.weight)
     scores = cross_fitted(pool, recipe, closed, known).outputs(pool.factor)
-    _warn_few(pool, scores)
-    return tuple(output.thinned() for output in scores)
+    kept = tuple(output.thinned() for output in scores)
+    _warn_few(pool, kept)
+    return kept
 
 
 def _warn_few(pool: Pool, scores: tuple[OutputScores, ...]) -> None:

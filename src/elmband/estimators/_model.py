@@ -42,12 +42,13 @@ from elmband.layers.hidden import HiddenLayer
 from elmband.layers.member import Member
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
-from elmband.models import model_file, onnx_export
+from elmband.models import onnx_export
 from elmband.models.fitted import STALE, Fitted, Layer, Second
 from elmband.models.grown import Grown
 from elmband.sources.encode import TableEncoder
 from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.histograms import TrainingHistograms
+from elmband.sums.packed_file import write
 from elmband.sums.products import precisely
 from elmband.sums.rows import Rows
 from elmband.uncertainty.calibrate import Calibration
@@ -363,7 +364,7 @@ class ELMModel(BaseEstimator):
         """
         check_is_fitted(self)
         check_writable(Path(path))
-        return model_file.write(path, packed(self))
+        return write(path, packed(self))
 
     def to_onnx(
         self, path: str | Path | None = None, *, opset: int | None = None, encoder: bool = True

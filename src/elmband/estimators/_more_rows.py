@@ -32,6 +32,7 @@ from elmband.ground.arrays import double, epsilon, namespace
 from elmband.ground.callers import level_of_caller
 from elmband.models.fitted import Fitted, Layer, Notes
 from elmband.models.grown import Grown, check_growing_rule, same_rows
+from elmband.models.target_units import TargetUnits
 from elmband.sources.stream import Scan
 from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.uncertainty.classes import Labels
@@ -89,7 +90,10 @@ def with_more(
         rows, training = opened.rows, opened.training
         eps = epsilon(training.dtype, namespace(rows.like))
         before = Grown.begin(rows, specs[0], training.dtype, eps, training.seed)
-        units, inputs, classes = opened.units(before.targets), opened.inputs, opened.classes
+        inputs, classes = opened.inputs, opened.classes
+        units = TargetUnits(
+            before.targets, opened.transform, opened.single_output, opened.precision
+        )
     elif known.grown is not None:
         rows, before, training = more_rows(model, X, y, weight), known.grown, known.training
         units, inputs, classes = known.targets, known.inputs, known.classes

@@ -40,14 +40,12 @@ from elmband.estimators._scans import (
 from elmband.estimators._tables import EncodedRows
 from elmband.ground.arrays import product_dtype
 from elmband.models.fitted import Fitted, Inputs, Roles, Training
-from elmband.models.target_units import TargetUnits
 from elmband.sources import device
 from elmband.sources.encode import EncoderState
 from elmband.sources.stream import Scan
 from elmband.sums.copies import merged_copies
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
-from elmband.sums.scaling import Scaling
 from elmband.uncertainty.classes import Classes
 from elmband.uncertainty.transform import Transform, fit_transform
 
@@ -63,10 +61,6 @@ class Opened(NamedTuple):
     single_output: bool
     precision: Any
     classes: Classes | None
-
-    def units(self, scaling: Scaling, **known: Any) -> TargetUnits:
-        """Return the units of the targets, once their scale is known."""
-        return TargetUnits(scaling, self.transform, self.single_output, self.precision, **known)
 
 
 def open_rows(
@@ -95,15 +89,17 @@ def _of_memory(
     checked = training_rows(model, X, y, weight, finite=where is None)
     labels = None if groups is None else check_labels(groups, checked.n_given, checked.kept)
     seed = engine.seed_of_job(draw_seed(model.random_state))
+    size = rows_at_once(model, where, checked.X)
     dtype = product_dtype(checked.X, model.precision)
     transform = fit_transform(model.target_transform, checked.Y, checked.s)
     there = Chunk(checked.X, transform.forward(checked.Y), checked.s)
     # Rows with labels are left out with these, whatever they are copies of.
     there = merged_copies(there) if labels is None else there
-    rows: Rows = ArrayRows.of(there, rows_at_once(model, where, checked.X))
+    rows: Rows = ArrayRows.of(there, size)
     if classes is not None and encoder is not None:
         encoder = classes_in_encoder(encoder, classes, name)
-    rows, dtype = moved(model, rows, where, dtype)
+    if where is not None:
+        rows, dtype = moved(model, rows, where, dtype)
     training = Training(dtype, seed, where)
     inputs = _inputs(model, encoder)
     single = checked.single_output

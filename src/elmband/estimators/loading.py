@@ -11,11 +11,11 @@ from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
 from elmband.estimators.selective import ELMSelectiveClassifier
-from elmband.models import model_file
-from elmband.models.state import KINDS
+from elmband.models.model_file import KINDS
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.saving import NAME as ENCODER
 from elmband.sources.encode.saving import state_of
+from elmband.sums.packed_file import Stored, read
 
 _MODELS: dict[str, type[ELMModel]] = {
     model.__name__: model
@@ -41,7 +41,7 @@ def load(path: str | Path) -> Any:
     >>> bool((again.predict_interval(data.X) == model.predict_interval(data.X)).all())
     True
     """
-    stored = model_file.read(path, KINDS)
+    stored = read(path, KINDS)
     if stored.model == ENCODER:
         return _encoder(path, stored)
     kind = _MODELS.get(stored.model)
@@ -56,7 +56,7 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def _encoder(path: str | Path, stored: model_file.Stored) -> TableEncoder:
+def _encoder(path: str | Path, stored: Stored) -> TableEncoder:
     """Return an encoder whose parts work together."""
     try:
         encoder = TableEncoder.from_state(state_of(stored))

@@ -273,12 +273,13 @@ def bounds(fitted: Fitted, parts: Parts, level: float, X: Array) -> list[Array]:
     assert calibration is not None
     if level == 0 and (fitted.symmetric or calibration.kind == "gaussian"):
         return [targets.among_values(targets.in_units(parts.mean, X), 0)] * 2
+    outputs = range(parts.mean.shape[1])
     if fitted.symmetric:
-        pairs = [(calibration.symmetric(level, j),) * 2 for j in range(targets.count)]
-        below, above = parts.total, parts.total
+        below = above = parts.total
+        pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
     else:
-        pairs = [calibration.tails(level, j) for j in range(targets.count)]
         below, above = parts.below, parts.above
+        pairs = [calibration.tails(level, j) for j in outputs]
     z = place(pairs, X, namespace(X).float64)
     # A median is a single number even where nothing is known of the noise.
     ends = (-math.inf, math.inf) if level else (double(parts.mean),) * 2

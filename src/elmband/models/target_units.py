@@ -16,8 +16,9 @@ from elmband.ground.arrays import (
     to_numpy,
 )
 from elmband.sums.scaling import Scaling
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.target_values import nearest_values
-from elmband.uncertainty.targets import Columns, Support, is_auto
+from elmband.uncertainty.targets import Columns, is_auto
 from elmband.uncertainty.transform import Identity, Transform
 
 
@@ -100,7 +101,9 @@ class TargetUnits:
         values = double(mean)
         if self.support is not None and self.transformed:
             values = self.support.bounds(values)
-        Y = self.transform.inverse(values * scale + centre)
+        Y = values * scale + centre
+        if self.transformed:
+            Y = self.transform.inverse(Y)
         if self.range is not None:
             low, high = (place(end, Y) for end in zip(*self.range, strict=True))
             Y = namespace(Y).minimum(namespace(Y).maximum(Y, low), high)

@@ -33,8 +33,8 @@ from elmband.uncertainty.calibrate import RowScores, row_scores
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.mean import Standardised, standardised
 from elmband.uncertainty.noise.parts import Parts as VarianceParts
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
-from elmband.uncertainty.targets import Support
 from elmband.uncertainty.transform import Identity
 
 R = TypeVar("R")
@@ -113,8 +113,7 @@ def cross_fitted(
             found = engine.for_all(lambda one: _scores_of(one, recipe), held_out)
     else:
         found = for_parts(lambda here: _fitted_scores(pool, here, recipe), parts)
-    order = _places(parts)
-    share = held_out_share(rows_worth(pool))
+    share, order = held_out_share(rows_worth(pool)), _places(parts)
     return RowScores.joined(found).taken(order).blended(closed, share)
 
 
