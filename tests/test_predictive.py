@@ -9,8 +9,8 @@ from elmband.stacks.search import fit_stack
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
 from elmband.uncertainty.calibrate import row_scores
+from elmband.uncertainty.fit_predictive import Detail, NoiseSettings, fit_predictive
 from elmband.uncertainty.noise.output import with_mean
-from elmband.uncertainty.predictive import Detail, NoiseSettings, fit_predictive
 
 RNG = np.random.default_rng(0)
 N = 120

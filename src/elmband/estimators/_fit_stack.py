@@ -34,18 +34,18 @@ from elmband.sums.weights import bounded_weights
 from elmband.uncertainty.calibrate import Calibration, OutputScores, RowScores
 from elmband.uncertainty.cross_fit import ChosenRounds, Recipe, chosen_rounds, cross_fitted
 from elmband.uncertainty.dependence import stack_dependences
+from elmband.uncertainty.fit_predictive import (
+    FittedPredictive,
+    NoiseSettings,
+    fit_predictive,
+    stack_left_out,
+)
 from elmband.uncertainty.local_fit import LEAST_ROWS, LocalFit, on_device
 from elmband.uncertainty.mean import standardised
 from elmband.uncertainty.new_levels import NewLevels
 from elmband.uncertainty.noise.layers import smooth_spec
 from elmband.uncertainty.noise.parts import Support
-from elmband.uncertainty.predictive import (
-    FittedPredictive,
-    NoiseSettings,
-    Predictive,
-    fit_predictive,
-    stack_left_out,
-)
+from elmband.uncertainty.predictive import Predictive
 from elmband.uncertainty.target_values import LEVEL, gaining_values
 from elmband.uncertainty.targets import asked_range, ends_in_units, found_range, is_auto, narrowed
 from elmband.uncertainty.transform import Identity, Transform

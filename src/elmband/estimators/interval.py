@@ -18,22 +18,14 @@ from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.evaluation import Evaluation
+from elmband.models import intervals
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
-from elmband.models.intervals import (
-    deviation_question,
-    interval_question,
-    mean_question,
-    quantile_question,
-    triage_question,
-    variance_question,
-    width_question,
-)
 from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
+from elmband.uncertainty.fit_predictive import Symmetric
 from elmband.uncertainty.local_fit import LocalColumns
 from elmband.uncertainty.mean import MeanModel, SelectionMethod
-from elmband.uncertainty.predictive import Symmetric
 from elmband.uncertainty.targets import RangeChoice
 from elmband.uncertainty.transform import TransformChoice
 
@@ -295,14 +287,14 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         files of a scan and write all that is asked for to a folder `out` of Parquet files.
         """
         if confidence_level is None and not return_std:
-            return ask(self, X, mean_question(), out, client)
+            return ask(self, X, intervals.mean_question(), out, client)
         if confidence_level is not None and return_std:
             raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
         if out is not None and client is None:
             raise ValueError("predict writes means only; predict_interval(out=) writes intervals.")
         if return_std:
-            return ask(self, X, deviation_question(), out, client)
-        question = interval_question(confidence_level, with_mean=True)
+            return ask(self, X, intervals.deviation_question(), out, client)
+        question = intervals.interval_question(confidence_level, with_mean=True)
         return ask(self, X, question, out, client)
 
     def predict_interval(
@@ -323,7 +315,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         With a `client`, its workers read the files of a scan and write the same to a folder `out`
         of Parquet files.
         """
-        question = interval_question(confidence_level)
+        question = intervals.interval_question(confidence_level)
         return ask(self, X, question, out, client, as_frame=as_frame)
 
     def predict_quantiles(
@@ -341,7 +333,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         `out` streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its
         workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, quantile_question(quantiles), out, client)
+        return ask(self, X, intervals.quantile_question(quantiles), out, client)
 
     def predict_variance(
         self,
@@ -359,7 +351,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its workers
         read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, variance_question(confidence_level), out, client)
+        return ask(self, X, intervals.variance_question(confidence_level), out, client)
 
     def accept(
         self,
@@ -376,7 +368,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         file name `out` streams the result to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        question = width_question(max_width, confidence_level)
+        question = intervals.width_question(max_width, confidence_level)
         return ask(self, X, question, out, client)
 
     def triage(
@@ -397,5 +389,5 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         place: 0 accepted, 1 noisy here, 2 unlike training rows. With a `client`, its workers read
         the files of a scan and write the table to a folder `out` of Parquet files.
         """
-        question = triage_question(max_width, confidence_level)
+        question = intervals.triage_question(max_width, confidence_level)
         return ask(self, X, question, out, client, as_frame=as_frame)

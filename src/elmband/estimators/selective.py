@@ -31,9 +31,9 @@ from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
 from elmband.uncertainty.classes import ClassWeight
 from elmband.uncertainty.confidence import RULES, Confidence, Rule
+from elmband.uncertainty.fit_predictive import Symmetric
 from elmband.uncertainty.local_fit import LocalColumns
 from elmband.uncertainty.mean import MeanModel
-from elmband.uncertainty.predictive import Symmetric
 from elmband.uncertainty.promise import Threshold
 
 

@@ -30,11 +30,11 @@ from elmband.sums.sample import taken
 from elmband.sums.scaling import Scaling
 from elmband.sums.weights import bounded_weights
 from elmband.uncertainty.calibrate import RowScores, row_scores
+from elmband.uncertainty.fit_predictive import NoiseSettings, fit_predictive
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.mean import Standardised, standardised
 from elmband.uncertainty.noise.parts import Parts as VarianceParts
 from elmband.uncertainty.noise.parts import Support
-from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
 from elmband.uncertainty.transform import Identity
 
 R = TypeVar("R")
