@@ -16,7 +16,7 @@ from elmband import (
     ELMRegressor,
     ELMSelectiveClassifier,
 )
-from elmband.estimators._ask import Asked
+from elmband.estimators._ask import Query
 from elmband.models.classes import confidence_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.intervals import bounds, interval_question, mean_question, triage_question
@@ -84,8 +84,8 @@ def test_state_gives_the_same_value_again(name):
 )
 def test_questions_travel_without_what_they_do_not_need(name, question):
     model = zoo.fitted(name)
-    asked = pickle.loads(pickle.dumps(Asked.of(model, question, records=True)))  # noqa: S301
-    here = Asked.of(model, question, records=True)(zoo.NEW)
+    asked = pickle.loads(pickle.dumps(Query.of(model, question, records=True)))  # noqa: S301
+    here = Query.of(model, question, records=True)(zoo.NEW)
     np.testing.assert_array_equal(asked(zoo.NEW), here)
     assert asked.fitted.grown is None
     assert asked.fitted.notes.histograms is None

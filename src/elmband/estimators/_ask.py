@@ -18,7 +18,7 @@ from elmband.engines import engine
 from elmband.estimators._ask_clusters import ask_lazily, ask_workers
 from elmband.estimators._clusters import is_dask
 from elmband.estimators._parameters import rows_at_once
-from elmband.estimators._progress import OnChunks, answering
+from elmband.estimators._progress import OnChunks, answer_progress
 from elmband.estimators._scans import check_new_scan, check_out, refuse_left_out
 from elmband.estimators._tables import inputs_of
 from elmband.ground.arrays import Array, namespace, to_numpy
@@ -50,26 +50,28 @@ def ask(
     if "fitted_" not in vars(model):
         check_is_fitted(model)
     if client is not None:
-        return ask_workers(model, X, out, client, Asked.of(model, question, records=True))
+        return ask_workers(model, X, out, client, Query.of(model, question, records=True))
     if is_dask(X):
-        records = Asked.of(model, question, records=True)
-        return ask_lazily(model, X, out, Asked.of(model, question), records)
+        records = Query.of(model, question, records=True)
+        return ask_lazily(model, X, out, Query.of(model, question), records)
     rows = new_rows(model, X, question.method)
     if out is not None:
         check_out(rows, out)
     size = block_size(model, rows)
-    asked = Asked(model.fitted_, question, size, records=as_frame or out is not None)
+    query = Query(model.fitted_, question, size, records=as_frame or out is not None)
     with on_chunks_of(model, rows, question.method) as on_chunks:
-        found = asked.blocks(rows, on_chunks)
+        found = query.blocks(rows, on_chunks)
         if out is not None:
             return _written(found, question, Path(out))
-        answers = asked.joined(found)
+        answers = query.joined(found)
     return framed(as_columns(answers), X) if as_frame else answers
 
 
 def on_chunks_of(model: Any, X: Any, label: str) -> AbstractContextManager[OnChunks]:
     """Give the engine's way through chunks, which shows how far it is where X is a scan."""
-    return answering(model, X, label) if isinstance(X, Scan) else nullcontext(engine.on_chunks)
+    return (
+        answer_progress(model, X, label) if isinstance(X, Scan) else nullcontext(engine.on_chunks)
+    )
 
 
 def new_rows(model: Any, X: Any, method: str) -> Any:
@@ -126,7 +128,7 @@ def _check_same_library(model: Any, X: Any, fitted: Any, method: str) -> None:
 
 
 def block_size(model: Any, X: Any) -> int:
-    """Return how many rows like X a fitted model is asked about at once."""
+    """Return how many rows like X a fitted model is query about at once."""
     where = model.fitted_.training.device
     if where is None and model.chunk_size is None and type(X) is np.ndarray:
         return DEFAULT_CHUNK_SIZE
@@ -134,7 +136,7 @@ def block_size(model: Any, X: Any) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Query:
     """A question to a fitted model, which may travel to where rows are.
 
     Answers are arrays, or records (n,) with the names of columns.
@@ -146,7 +148,7 @@ class Asked:
     records: bool = False
 
     @classmethod
-    def of(cls, model: Any, question: Question, *, records: bool = False) -> "Asked":
+    def of(cls, model: Any, question: Question, *, records: bool = False) -> "Query":
         """Take what answers need of a model."""
         return cls(model.fitted_.light(), question, block_size(model, np.empty((0, 1))), records)
 

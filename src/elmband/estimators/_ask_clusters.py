@@ -21,10 +21,10 @@ from elmband.sums.moments import Chunk, Count
 _MOST_FILES = 1024
 
 
-def ask_lazily(model: Any, X: Any, out: str | Path | None, asked: Any, records: Any) -> Any:
-    """Return answers to the rows of a Dask collection, as others that are computed when asked.
+def ask_lazily(model: Any, X: Any, out: str | Path | None, query: Any, records: Any) -> Any:
+    """Return answers to the rows of a Dask collection, as others that are computed when query.
 
-    The question is `asked` of arrays, and of data frames in `records`.
+    The question is `query` of arrays, and of data frames in `records`.
     """
     check_collection(model, X, reset=False)
     if out is not None:
@@ -32,8 +32,8 @@ def ask_lazily(model: Any, X: Any, out: str | Path | None, asked: Any, records: 
             "out is for results of this machine; workers write those of a Dask collection by its "
             "own methods, such as predict_interval(X).to_parquet(...)."
         )
-    two, question = np.zeros((2, model.fitted_.inputs.width)), asked.question
-    example = asked(two)
+    two, question = np.zeros((2, model.fitted_.inputs.width)), query.question
+    example = query(two)
     if is_dask_frame(X):
         names = records(two).dtype.names
         if len(names) == 1:
@@ -41,9 +41,9 @@ def ask_lazily(model: Any, X: Any, out: str | Path | None, asked: Any, records: 
         found = lazily(X, records, [])
         return _mean_apart(found) if type(example) is tuple else found
     if not isinstance(example, tuple):
-        return lazily(X, asked, [])
+        return lazily(X, query, [])
     names = getattr(example, "_fields", ("mean", "more"))
-    table = lazily(X, partial(_parts, asked, names), [])
+    table = lazily(X, partial(_parts, query, names), [])
     parts = [table[name] for name in names]
     return tuple(parts) if question.kind is None else question.kind(*parts)
 
@@ -54,9 +54,9 @@ def _column(records: Callable[[Array], Array], X: Array) -> Array:
     return np.ascontiguousarray(found[found.dtype.names[0]])
 
 
-def _parts(asked: Callable[[Array], Any], names: tuple[str, ...], X: Array) -> Array:
+def _parts(query: Callable[[Array], Any], names: tuple[str, ...], X: Array) -> Array:
     """Return an answer of several parts as records."""
-    return as_records(dict(zip(names, asked(X), strict=True)))
+    return as_records(dict(zip(names, query(X), strict=True)))
 
 
 def _mean_apart(table: Any) -> tuple[Any, Any]:
@@ -77,7 +77,7 @@ def ask_workers(model: Any, X: Any, out: str | Path | None, client: Any, records
     check_new_scan(model, scan)
     refuse_left_out(scan)
     refuse_own_rows(scan, out)
-    # What cannot be asked for is refused here, before any worker is.
+    # What cannot be query for is refused here, before any worker is.
     records(np.zeros((2, scan.n_features), scan.dtype))
     with shown(model.verbose, scan.nbytes) as bar:
         if bar is not None:

@@ -19,7 +19,7 @@ from elmband.estimators._local_layers import LocalSummary, local_summaries
 from elmband.estimators._more_rows import check_single_layer, with_more
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, settings_of
-from elmband.estimators._progress import followed
+from elmband.estimators._progress import fit_progress
 from elmband.estimators._relevant import (
     UNKNOWN,
     FeatureRelevance,
@@ -141,7 +141,7 @@ class ELMModel(BaseEstimator):
         if groups is not None:
             refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
         settings = settings_of(self, grouped=groups is not None)
-        with followed(self, X, checkpoint, client), precisely(settings.precision):
+        with fit_progress(self, X, checkpoint, client), precisely(settings.precision):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
             opened = self._opened(rows, y, sample_weight, groups)
             self.fitted_ = self._learned(opened, settings)
@@ -175,7 +175,7 @@ class ELMModel(BaseEstimator):
         for all that follow: let them be typical. γ is a number or chosen by generalised
         cross-validation.
         """
-        with followed(self, X, None):
+        with fit_progress(self, X, None):
             self.fitted_ = with_more(
                 self, X, y, sample_weight, None, opening=self._opened, regrown=self._regrown
             )

@@ -11,7 +11,7 @@ import numpy as np
 from elmband.engines.checkpoint import described
 from elmband.estimators._arrays import held_out_rows, with_weight
 from elmband.estimators._ask import new_rows
-from elmband.estimators._class_targets import check_known_levels, coder, known_labels
+from elmband.estimators._class_targets import check_known_levels, known_labels, label_encoder
 from elmband.estimators._fit_layer import LeftOutRows, layer_of, layer_units, with_second
 from elmband.estimators._open_rows import Opened, count_targets, moved, transformed
 from elmband.estimators._parameters import (
@@ -20,7 +20,7 @@ from elmband.estimators._parameters import (
     check_precision,
     layer_specs,
 )
-from elmband.estimators._progress import followed
+from elmband.estimators._progress import fit_progress
 from elmband.estimators._scans import (
     check_new_scan,
     check_targets,
@@ -132,7 +132,7 @@ def more_rows(model: Any, X: Any, y: Any, weight: Any) -> Rows:
         check_targets(model, X, count_targets(fitted))
         prepare = transformed(fitted.targets.transform)
         if classes is not None:
-            prepare = coder(classes, fitted.inputs.encoder)
+            prepare = label_encoder(classes, fitted.inputs.encoder)
         rows = scan_rows(X, prepare, training.dtype, model.chunk_size)
     else:
         X, Y, s = with_weight(X, *held_out_rows(X, y, weight, fitted.targets.count))
@@ -192,7 +192,7 @@ def refreshed(model: Any, X: Any, y: Any, weight: Any) -> tuple[Fitted, LeftOutR
         noise_rule = "gcv" if noise_rule in ("auto", "loo") else noise_rule
         mean = grown.mean_model(no_rows(known), rule)
         return with_second(model, known, mean, noise_rule, from_grown=True)
-    with followed(model, X, None):
+    with fit_progress(model, X, None):
         rows = same_rows(more_rows(model, X, y, weight), grown)
         return with_second(model, known, grown.mean_model(rows, rule), noise_rule)
 

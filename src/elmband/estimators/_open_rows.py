@@ -1,6 +1,6 @@
 """Rows to train on, of whatever kind, as chunks of numbers: the one way in of every fit.
 
-Arrays, tables, scans and Dask collections are checked, encoded, coded as classes where these are
+Arrays, tables, scans and Dask collections are checked, encoded, turned into ±1 where classes are
 learned, transformed, and sent to where they are worked on.
 """
 
@@ -14,11 +14,11 @@ from elmband.engines import engine
 from elmband.estimators._arrays import check_labels, training_rows
 from elmband.estimators._class_targets import (
     ClassTask,
-    Coded,
+    EncodedTargets,
     classes_in_encoder,
-    coded,
-    coded_collection,
-    coded_scan,
+    encode_dask,
+    encode_labels,
+    encode_scan,
 )
 from elmband.estimators._clusters import (
     Spread,
@@ -83,7 +83,7 @@ def _of_memory(
 ) -> Opened:
     classes, name = None, _name_of(y)
     if task is not None and y is not None:
-        classes, y, weight = coded(task, y, weight)
+        classes, y, weight = encode_labels(task, y, weight)
     where = device.resolve(model.device)
     encoder = X.encoder.state_ if isinstance(X, EncodedRows) else None
     checked = training_rows(model, X, y, weight, finite=where is None)
@@ -121,9 +121,9 @@ def _of_scan(
         check_chunk_size(model.chunk_size, DEFAULT_CHUNK_SIZE)
     if task is None:
         _refuse_text(model, scan)
-        found = Coded(None, scan.single_output, transformed(transform))
+        found = EncodedTargets(None, scan.single_output, transformed(transform))
     else:
-        found = coded_scan(task, rows, encoder, model.chunk_size)
+        found = encode_scan(task, rows, encoder, model.chunk_size)
     where, labels = None, None
     opened: Rows
     if isinstance(rows, Spread):
@@ -150,9 +150,9 @@ def _of_collection(
     transform = transform_of(model.target_transform)
     if task is None:
         found = collected(X, y, weight)
-        target = Coded(None, found.single_output, transformed(transform))
+        target = EncodedTargets(None, found.single_output, transformed(transform))
     else:
-        y, target = coded_collection(task, y, weight)
+        y, target = encode_dask(task, y, weight)
         found = collected(X, y, weight)
     seed = engine.seed_of_job(draw_seed(model.random_state))
     dtype = product_dtype(np.empty(0, found.form.dtype), model.precision)

@@ -26,7 +26,7 @@ OnChunks = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 @contextmanager
-def followed(
+def fit_progress(
     estimator: Any, X: Any, checkpoint: str | Path | None, client: Any = None
 ) -> Iterator[None]:
     """Show the progress of a fit, and keep its sums in the folder `checkpoint`.
@@ -89,13 +89,13 @@ def _verbose(estimator: Any) -> Verbose:
     return verbose
 
 
-def judging(estimator: Any, X: Any) -> AbstractContextManager[None]:
+def scan_progress(estimator: Any, X: Any) -> AbstractContextManager[None]:
     """Show the progress of sums over a scan; those over arrays are soon there."""
-    return followed(estimator, X, None) if isinstance(X, Scan) else nullcontext()
+    return fit_progress(estimator, X, None) if isinstance(X, Scan) else nullcontext()
 
 
 @contextmanager
-def answering(estimator: Any, scan: Scan, label: str) -> Iterator[OnChunks]:
+def answer_progress(estimator: Any, scan: Scan, label: str) -> Iterator[OnChunks]:
     """Give the engine's way through the chunks of a scan, which shows how far it is."""
     with shown(_verbose(estimator), scan.nbytes) as bar:
         if bar is None:

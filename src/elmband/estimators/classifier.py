@@ -17,7 +17,7 @@ from elmband.estimators._model import ELMModel
 from elmband.estimators._more_rows import grown_of, more_rows, with_more
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_alpha
-from elmband.estimators._progress import followed
+from elmband.estimators._progress import fit_progress
 from elmband.ground.arrays import Precision
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
@@ -154,7 +154,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         """
         known = self.fitted_.classes if self.__sklearn_is_fitted__() else None
         declared = declared_classes(classes, known)
-        with followed(self, X, None):
+        with fit_progress(self, X, None):
             self.fitted_ = with_more(
                 self, X, y, sample_weight, declared, opening=self._opened, regrown=self._regrown
             )

@@ -7,9 +7,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from elmband.engines.progress import Verbose
 from elmband.estimators._ask import ask
+from elmband.estimators._evaluate import calibrated, evaluated
 from elmband.estimators._fit_layer import fit_published
 from elmband.estimators._fit_stack import fit_log
-from elmband.estimators._judge import calibrated, evaluated
 from elmband.estimators._model import ELMModel
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from elmband.engines.progress import Verbose
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask
+from elmband.estimators._evaluate import decided_rows, scored_rows
 from elmband.estimators._fit_classes import decided, request_of, with_decisions, with_probability
 from elmband.estimators._fit_layer import fit_published
 from elmband.estimators._fit_stack import fit_log
-from elmband.estimators._judge import decided_rows, known_rows
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_choice
@@ -307,7 +307,7 @@ target_name_
         levels = check_levels(confidence_level)
         if not levels.single:
             raise ValueError("calibrate takes a single confidence_level.")
-        rows = known_rows(self, X, y, sample_weight, groups).small(len(self.classes_))
+        rows = scored_rows(self, X, y, sample_weight, groups).small(len(self.classes_))
         request = request_of(self, self.fitted_.classes)
         self.fitted_ = decided(self.fitted_, request, (rows, levels.values[0]))
         return self

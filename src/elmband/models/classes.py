@@ -71,7 +71,7 @@ def _triage(fitted: Fitted, X: Array, thresholds: Thresholds) -> Triage:
     assert fitted.classes is not None
     score = fitted.deciding.confidence(found)
     accepted = thresholds.accepted(score, found.place)
-    reasons = REASONS.take(fitted.deciding.usual.reasons(found, accepted))
+    reasons = REASONS.take(fitted.deciding.novelty.reasons(found, accepted))
     return Triage(fitted.classes.labels.take(found.place), accepted, score, reasons)
 
 

@@ -107,12 +107,12 @@ def _try_abstention(fitted: Fitted, row: Any) -> None:
     deciding, classes = fitted.deciding, fitted.classes
     assert deciding is not None
     assert classes is not None
-    said, known, thresholds = answer(fitted, row), deciding.left_out, deciding.thresholds
-    score = deciding.confidence(said)
+    found, known, thresholds = answer(fitted, row), deciding.left_out, deciding.thresholds
+    score = deciding.confidence(found)
     if thresholds is not None:
         thresholds.accepted(known.score, known.called)
-        accepted = thresholds.accepted(score, said.place)
-        deciding.usual.reasons(said, accepted)
+        accepted = thresholds.accepted(score, found.place)
+        deciding.novelty.reasons(found, accepted)
         thresholds.statement(classes.labels)
 
 

@@ -16,11 +16,11 @@ from elmband.layers.neurons import Neurons
 from elmband.layers.output_layer import OutputLayer
 from elmband.layers.select import Selection
 from elmband.layers.views import RankScores, SoftClip
-from elmband.models.decisions import Deciding, Usual
+from elmband.models.decisions import Deciding, NoveltyLimit
 from elmband.models.fitted import Fitted, Inputs, Layer, Notes, Roles, Second, Training
 from elmband.models.grown import Grown
 from elmband.models.target_units import TargetUnits
-from elmband.models.thresholds import Known, Thresholds
+from elmband.models.thresholds import ScoredRows, Thresholds
 from elmband.sources.encode import ENCODER_KINDS, EncoderState
 from elmband.stacks.levels import BinLevels, MarkLevels
 from elmband.stacks.local_layers import LocalLayers, LocalNoise, LocalStage, SharedNeurons
@@ -67,7 +67,7 @@ KINDS: Kinds = {
     Identity: {},
     Judge: {"low": "f", "high": "f", "centre": "p", "scale": "p", "coef": "p"},
     KeptRows: {"keys": "n"},
-    Known: dict.fromkeys(Known._fields, "n"),
+    ScoredRows: dict.fromkeys(ScoredRows._fields, "n"),
     LocalLayers: {},
     LocalNoise: {},
     LocalStage: {"coef": "gk!", "variance": "gk!"},
@@ -100,7 +100,7 @@ KINDS: Kinds = {
     Threshold: {},
     Thresholds: {},
     TrainingHistograms: {},
-    Usual: {},
+    NoveltyLimit: {},
 }
 """Kinds of values that model files hold, with the shapes of their arrays."""
 
@@ -141,9 +141,9 @@ _PARTS: Mapping[str, tuple[Any, str]] = {
     "_classes": (Classes, "fitted.classes"),
     "probability_": (tuple[Probability, ...] | None, "fitted.probability"),
     "confidence_": (Confidence, "deciding.confidence"),
-    "_left_out": (Known, "deciding.left_out"),
-    "_usual": (Usual, "deciding.usual"),
-    "_held_out": (tuple[Known, float] | None, "deciding.held_out"),
+    "_left_out": (ScoredRows, "deciding.left_out"),
+    "_usual": (NoveltyLimit, "deciding.novelty"),
+    "_held_out": (tuple[ScoredRows, float] | None, "deciding.held_out"),
     "_thresholds": (Thresholds | None, "deciding.thresholds"),
     "_grown": (Grown | None, "fitted.grown"),
     "_dependences": (Dependences | None, "notes.dependences"),

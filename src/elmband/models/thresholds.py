@@ -14,7 +14,7 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 Places = np.ndarray[Any, Any]
 
 
-class Known(NamedTuple):
+class ScoredRows(NamedTuple):
     """Rows with known labels: scores, places of called and of true classes, weights, groups.
 
     Weights are None where all rows count once, groups where rows are independent.
@@ -26,12 +26,17 @@ class Known(NamedTuple):
     s: Floats | None = None
     groups: np.ndarray[Any, Any] | None = None
 
-    def __repr__(self) -> str:
-        return f"Known({len(self.score):,} rows)"
+    @classmethod
+    def name_in_files(cls) -> str:
+        """Return the name that the first version gave it."""
+        return "Known"
 
-    def part(self, mask: Bools) -> "Known":
+    def __repr__(self) -> str:
+        return f"ScoredRows({len(self.score):,} rows)"
+
+    def part(self, mask: Bools) -> "ScoredRows":
         """Return some of the rows."""
-        return Known(*(None if a is None else a[mask] for a in self))  # type: ignore[arg-type]
+        return ScoredRows(*(None if a is None else a[mask] for a in self))  # type: ignore[arg-type]
 
     def small(self, n_classes: int) -> Self:
         """Return the same to be kept: places take as few bytes as they can."""
@@ -69,13 +74,13 @@ class Thresholds(NamedTuple):
 
 
 # Makes a threshold of rows that were called the class at a place, or of all rows: None.
-_One = Callable[[Known, int | None], Threshold]
+_One = Callable[[ScoredRows, int | None], Threshold]
 
 
-def estimated(request: Request, rows: Known, labels: Any) -> Thresholds:
+def estimated(request: Request, rows: ScoredRows, labels: Any) -> Thresholds:
     """Return thresholds from training rows left out."""
 
-    def one(rows: Known, place: int | None) -> Threshold:
+    def one(rows: ScoredRows, place: int | None) -> Threshold:
         if request.wish == "coverage":
             return coverage_threshold(rows.score, request.value, sample_weight=rows.s)
         risk, limit = _risk(request, rows, labels, place)
@@ -85,12 +90,12 @@ def estimated(request: Request, rows: Known, labels: Any) -> Thresholds:
 
 
 def promised(
-    request: Request, rows: Known, training: Known, labels: Any, confidence_level: float
+    request: Request, rows: ScoredRows, training: ScoredRows, labels: Any, confidence_level: float
 ) -> Thresholds:
     """Return thresholds that rows held out vouch for; candidates come from training rows."""
     count = len(labels) if request.per_class and not request.one_sided else 1
 
-    def one(rows: Known, place: int | None) -> Threshold:
+    def one(rows: ScoredRows, place: int | None) -> Threshold:
         if request.wish == "coverage":
             return coverage_threshold(rows.score, request.value, sample_weight=rows.s)
         risk, limit = _risk(request, rows, labels, place)
@@ -109,7 +114,7 @@ def promised(
     return _by_class(request, rows, labels, one)
 
 
-def _candidates(request: Request, training: Known, labels: Any, place: int | None) -> Grid:
+def _candidates(request: Request, training: ScoredRows, labels: Any, place: int | None) -> Grid:
     """Return thresholds at scores of training rows that count when they are answered."""
     known = training if training.s is None else training.part(training.s > 0)
     mine = known if place is None else known.part(known.called == place)
@@ -118,7 +123,7 @@ def _candidates(request: Request, training: Known, labels: Any, place: int | Non
     return Grid.of(some.score, risk.bad)
 
 
-def _by_class(request: Request, rows: Known, labels: Any, one: _One) -> Thresholds:
+def _by_class(request: Request, rows: ScoredRows, labels: Any, one: _One) -> Thresholds:
     if not request.per_class:
         return Thresholds((one(rows, None),) * len(labels))
     found: list[Threshold | None] = [None] * len(labels)
@@ -135,7 +140,9 @@ def _by_class(request: Request, rows: Known, labels: Any, one: _One) -> Threshol
     return Thresholds(tuple(whole), per_class=True)
 
 
-def _of_class(request: Request, part: Known, place: int, label: Any, one: _One) -> Threshold | None:
+def _of_class(
+    request: Request, part: ScoredRows, place: int, label: Any, one: _One
+) -> Threshold | None:
     """Return the threshold of rows that were all called one class."""
     if request.wish == "coverage" and not len(part.score):
         return None
@@ -145,12 +152,12 @@ def _of_class(request: Request, part: Known, place: int, label: Any, one: _One) 
         raise ValueError(f"For rows called {label}: {error}") from None
 
 
-def _only_called(rows: Known, place: int) -> Known:
+def _only_called(rows: ScoredRows, place: int) -> ScoredRows:
     """Return rows of which those called otherwise are the last to be answered."""
     return rows._replace(score=np.where(rows.called == place, rows.score, -np.inf))
 
 
-def _risk(request: Request, rows: Known, labels: Any, place: int | None) -> tuple[Risk, float]:
+def _risk(request: Request, rows: ScoredRows, labels: Any, place: int | None) -> tuple[Risk, float]:
     if request.wish == "max_error":
         risk = Risk.error(rows.called != rows.true)
         if place is not None:

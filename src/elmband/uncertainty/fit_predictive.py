@@ -92,7 +92,7 @@ class NoiseSettings(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Detail:
+class Copies:
     """The original rows behind the judged distinct ones.
 
     `owner` is the position of each among the judged rows, `gap` its target less that of the
@@ -105,7 +105,7 @@ class Detail:
     distinct: bool
 
     @classmethod
-    def of(cls, pool: Pool, judged: Judged, index: np.ndarray[Any, np.dtype[np.int64]]) -> "Detail":
+    def of(cls, pool: Pool, judged: Judged, index: np.ndarray[Any, np.dtype[np.int64]]) -> "Copies":
         """Find the rows behind judged rows, which are at these positions of a pool."""
         mean = double(judged.rows.Y)
         xp = namespace(mean)
@@ -208,28 +208,28 @@ def _fit_to(
     if local is not None:
         rows = local.known(rows)
         mean = replace(mean, local=on_device(local.layers, stack.weights))
-    detail = Detail.of(pool, rows.judged, rows.places)
+    copies = Copies.of(pool, rows.judged, rows.places)
     xp = namespace(stack.weights)
     Y, left_out = double(rows.judged.rows.Y), rows.errors
-    e = detail.spread(left_out) + detail.gap
-    squares = xp.clip((detail.spread(rows.residuals) + detail.gap) * e, min=0.0)
+    e = copies.spread(left_out) + copies.gap
+    squares = xp.clip((copies.spread(rows.residuals) + copies.gap) * e, min=0.0)
     errors = _Errors(e, squares, rows.std**2)
     # Small products of few rows: threads of BLAS would wait for each other.
     with engine.calm(len(rows.places) // _CALM_ROWS):
-        outputs = _output_noise(pool, rows, detail, errors, settings)
-        noise = _fit_noise(outputs, detail, errors, settings.symmetric)
+        outputs = _output_noise(pool, rows, copies, errors, settings)
+        noise = _fit_noise(outputs, copies, errors, settings.symmetric)
         # Where classes meet errors are large, which is no noise of their own.
         factors = None
         if local is not None and not pool.classes:
             factors = _local_noise(local, rows, outputs, noise)
         if factors is not None:
-            noise = _with_scores(noise.sides, outputs, detail, errors, factors)
+            noise = _with_scores(noise.sides, outputs, copies, errors, factors)
     log_factor = None if factors is None else place(2 * np.log(factors.known), Y)
     variances = [both.known.times(log_factor) for both, _, _ in noise.sides]
-    known = left_out_rows(detail, Y, left_out)._replace(
-        noise=detail.spread(xp.stack([v.noise for v in variances], axis=1)),
-        mean_model=detail.spread(rows.std**2),
-        noise_model=detail.spread(xp.stack([v.excess for v in variances], axis=1)),
+    known = left_out_rows(copies, Y, left_out)._replace(
+        noise=copies.spread(xp.stack([v.noise for v in variances], axis=1)),
+        mean_model=copies.spread(rows.std**2),
+        noise_model=copies.spread(xp.stack([v.excess for v in variances], axis=1)),
     )
     beside = None if factors is None else noise_on_device(factors.noise, Y)
     models = tuple(
@@ -241,7 +241,7 @@ def _fit_to(
     fitted = FittedPredictive(Predictive(mean, models), noise.scores, known, noise.symmetric)
     if rows.judged.folds is None or settings.mean_rule is None:
         return fitted, None
-    folds, symmetric = rows.judged.folds[detail.owner], noise.symmetric
+    folds, symmetric = rows.judged.folds[copies.owner], noise.symmetric
     return fitted, tails.left_out_interval_scores(
         errors.e, noise.totals, noise.scores, folds, symmetric=symmetric
     )
@@ -260,10 +260,10 @@ def _models(
 
 
 def _output_noise(
-    pool: Pool, rows: KnownRows, detail: Detail, errors: _Errors, settings: NoiseSettings
+    pool: Pool, rows: KnownRows, copies: Copies, errors: _Errors, settings: NoiseSettings
 ) -> list[OutputNoise]:
     """Draw the layers of noise models of all outputs."""
-    q = detail.merged(errors.squares)
+    q = copies.merged(errors.squares)
     means = _known_means(double(rows.judged.rows.Y), rows.errors, rows.judged.s)
     layer = NoiseLayer(*settings[:2])
     return [
@@ -294,13 +294,13 @@ def _local_noise(
 
 def _known_rows(pool: Pool, stack: Stack, size: int) -> tuple[MeanStack, KnownRows]:
     """Return the mean with its covariances, and the rows that noise is to be learned from."""
-    judged, detail = stack.judged, Detail.of(pool, stack.judged, stack.index)
+    judged, copies = stack.judged, Copies.of(pool, stack.judged, stack.index)
     xp = namespace(stack.weights)
     # Weights need not add up to one: what they lack of y stays in both residuals.
     lacking = (1 - xp.sum(stack.weights, axis=0)) * double(judged.rows.Y)
     residuals = stack.combined(lambda f: f.left.residuals) + lacking
-    r, e = (detail.spread(part) + detail.gap for part in (residuals, stack.honest))
-    q = detail.merged(xp.clip(r * e, min=0.0))
+    r, e = (copies.spread(part) + copies.gap for part in (residuals, stack.honest))
+    q = copies.merged(xp.clip(r * e, min=0.0))
     with engine.calm(max(spec.n_neurons for spec in stack.specs)):
         uncertainty = engine.for_all(lambda fitted: mean_uncertainty(fitted, q), stack.fitted)
     std: Array = 0.0
@@ -328,43 +328,43 @@ def _known_means(Y: Array, left_out: Array, s: Array) -> list[Array]:
 
 
 def _fit_noise(
-    outputs: Sequence[OutputNoise], detail: Detail, errors: _Errors, symmetric: Symmetric
+    outputs: Sequence[OutputNoise], copies: Copies, errors: _Errors, symmetric: Symmetric
 ) -> _Noise:
     """Fit noise models of all outputs, with tails of their own if asked for or if that helps."""
-    q = detail.merged(errors.squares)
+    q = copies.merged(errors.squares)
     both = [output.both(q[:, j]) for j, output in enumerate(outputs)]
-    alike = _with_scores([(side,) * 3 for side in both], outputs, detail, errors)
+    alike = _with_scores([(side,) * 3 for side in both], outputs, copies, errors)
     if symmetric is True:
         return alike
     folds = outputs[0].judged.folds
     if symmetric == "auto":
-        columns = to_numpy(detail.spread(outputs[0].X))
+        columns = to_numpy(copies.spread(outputs[0].X))
         counted = tails.takes_few_values(to_numpy(outputs[0].judged.rows.Y))
         if folds is None or counted or not tails.look_skewed(alike.scores, columns):
             return alike
-    both_tails = engine.for_all(lambda sign: _tail_sides(outputs, detail, errors, sign), (1, -1))
+    both_tails = engine.for_all(lambda sign: _tail_sides(outputs, copies, errors, sign), (1, -1))
     sides = list(zip(both, *both_tails, strict=True))
-    separate = _with_scores(sides, outputs, detail, errors)
+    separate = _with_scores(sides, outputs, copies, errors)
     if symmetric is False or folds is None:
         return separate
     scores = alike.scores, separate.scores
-    gain = tails.tails_gain(errors.e, alike.totals, separate.totals, scores, folds[detail.owner])
+    gain = tails.tails_gain(errors.e, alike.totals, separate.totals, scores, folds[copies.owner])
     return separate if gain else alike
 
 
 def _tail_sides(
-    outputs: Sequence[OutputNoise], detail: Detail, errors: _Errors, sign: int
+    outputs: Sequence[OutputNoise], copies: Copies, errors: _Errors, sign: int
 ) -> list[Side]:
     """Fit the noise models of one tail, each to the residuals of its own sign."""
     share = namespace(errors.e).astype(sign * errors.e > 0, errors.e.dtype)
-    squares, shares = detail.merged(errors.squares * share), detail.merged(share)
+    squares, shares = copies.merged(errors.squares * share), copies.merged(share)
     return [output.tail(squares[:, j], shares[:, j]) for j, output in enumerate(outputs)]
 
 
 def _with_scores(
     sides: list[tuple[Side, Side, Side]],
     outputs: Sequence[OutputNoise],
-    detail: Detail,
+    copies: Copies,
     errors: _Errors,
     factors: KnownNoise | None = None,
 ) -> _Noise:
@@ -375,23 +375,23 @@ def _with_scores(
     for tail in zip(*sides, strict=True):
         known = [side.known.times(log_factor) for side in tail]
         variance = xp.stack([one.noise + one.excess for one in known], axis=1)
-        totals.append(detail.spread(variance + errors.of_mean))
-    unit = detail.spread(outputs[0].judged.s[:, None])[:, 0]
-    scores = row_scores(errors.e, totals, detail.s, unit)
+        totals.append(copies.spread(variance + errors.of_mean))
+    unit = copies.spread(outputs[0].judged.s[:, None])[:, 0]
+    scores = row_scores(errors.e, totals, copies.s, unit)
     return _Noise(sides, totals, scores, symmetric=all(b is a is c for b, a, c in sides))
 
 
 def stack_left_out(pool: Pool, stack: Stack, local: LocalFit | None = None) -> LeftOut:
     """Return targets and means of the rows that a stack was judged on."""
-    detail = Detail.of(pool, stack.judged, stack.index)
+    copies = Copies.of(pool, stack.judged, stack.index)
     known = KnownRows(stack.judged, stack.index, stack.honest, stack.honest, 0 * stack.honest)
     errors = known.errors if local is None else local.known(known).errors
-    return left_out_rows(detail, double(stack.judged.rows.Y), errors)
+    return left_out_rows(copies, double(stack.judged.rows.Y), errors)
 
 
-def left_out_rows(detail: Detail, Y: Array, errors: Array) -> LeftOut:
+def left_out_rows(copies: Copies, Y: Array, errors: Array) -> LeftOut:
     """Return targets and means of the rows behind judged ones, from Y and errors of the latter."""
-    return LeftOut(detail.spread(Y) + detail.gap, detail.spread(Y - errors), detail.s)
+    return LeftOut(copies.spread(Y) + copies.gap, copies.spread(Y - errors), copies.s)
 
 
 def _squares(values: Array, s: Array) -> float:

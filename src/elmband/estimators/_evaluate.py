@@ -1,4 +1,4 @@
-"""Rows with known targets: what intervals and decisions are judged by, and calibrated on."""
+"""Rows with known targets: intervals and decisions evaluated by them, and calibrated on them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,8 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from elmband.engines import engine
 from elmband.engines.cluster import one_column
 from elmband.estimators._arrays import held_out_rows, labels_of_rows
-from elmband.estimators._ask import Asked, block_size, new_rows, on_chunks_of
-from elmband.estimators._class_targets import encoder_of, known_labels, labels_at, named, places_of
+from elmband.estimators._ask import Query, block_size, new_rows, on_chunks_of
+from elmband.estimators._class_targets import (
+    encoder_of,
+    known_labels,
+    labels_at_positions,
+    labels_of_codes,
+    positions_in_dask,
+)
 from elmband.estimators._clusters import (
     Spread,
     check_collection,
@@ -22,7 +28,7 @@ from elmband.estimators._clusters import (
     spread,
 )
 from elmband.estimators._parameters import check_chunk_size, rows_at_once
-from elmband.estimators._progress import judging
+from elmband.estimators._progress import scan_progress
 from elmband.estimators._scans import (
     check_new_scan,
     check_targets,
@@ -39,7 +45,7 @@ from elmband.models.fitted import Fitted
 from elmband.models.intervals import check_levels, deviation, intervals, mean_in_units
 from elmband.models.question import Question, fields
 from elmband.models.request import positive_place
-from elmband.models.thresholds import Known, Thresholds
+from elmband.models.thresholds import ScoredRows, Thresholds
 from elmband.sources import device
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk
@@ -55,7 +61,7 @@ def evaluated(
     """Judge the intervals of a model by rows of any number."""
     levels = check_levels(confidence_level)
     rows = _labelled_rows(model, X, y, weight, client, "evaluate")
-    with judging(model, X):
+    with scan_progress(model, X):
         summed = partial(_interval_sums, fitted=model.fitted_, levels=levels.values)
         return engine.total(rows, summed, "evaluate").summary()
 
@@ -77,7 +83,7 @@ def calibrated(model: Any, X: Any, y: Any, weight: Any, groups: Any, client: Any
     if on_cluster or (isinstance(X, Scan) and groups is None):
         rows = _labelled_rows(model, X, y, weight, client, "calibrate")
         bins = partial(_score_bins, fitted=model.fitted_, choice=choice)
-        with judging(model, X):
+        with scan_progress(model, X):
             scores = engine.total(rows, bins, "calibrate").scores()
         return _guaranteed(model.fitted_, Calibration("conformal", scores))
     X = new_rows(model, X, "calibrate")
@@ -88,7 +94,7 @@ def calibrated(model: Any, X: Any, y: Any, weight: Any, groups: Any, client: Any
         whole = scan_rows(X, lambda chunk: chunk, np.float64, model.chunk_size, whole=True)
         X, y, weight = whole.whole()
     Y, s = held_out_rows(X, y, weight, fitted.targets.count)
-    parts = Asked(fitted, _TOTALS, block_size(model, X))(X)
+    parts = Query(fitted, _TOTALS, block_size(model, X))(X)
     e = _errors(fitted, choice, Y, parts)
     s = namespace(e).ones_like(e[:, 0]) if s is None else s
     scored = row_scores(e, (parts.total, parts.above, parts.below), s)
@@ -136,13 +142,13 @@ def _labelled_rows(model: Any, X: Any, y: Any, weight: Any, client: Any, method:
     if client is not None:
         return held_out_on_cluster(spread(X, client), y, weight, n_outputs, model.chunk_size)
     if isinstance(X, Scan):
-        return judged_rows(model, X)
+        return evaluation_rows(model, X)
     Y, s = held_out_rows(X, y, weight, n_outputs)
     size = check_chunk_size(model.chunk_size, DEFAULT_CHUNK_SIZE)
-    return judged_rows(model, ArrayRows(X, Y, s, size))
+    return evaluation_rows(model, ArrayRows(X, Y, s, size))
 
 
-def judged_rows(model: Any, rows: Any) -> Any:
+def evaluation_rows(model: Any, rows: Any) -> Any:
     """Return labelled rows or a scan where a fitted model works on them."""
     where, dtype = model.fitted_.training.device, model.fitted_.training.dtype
     if isinstance(rows, Scan) and where is None:
@@ -155,30 +161,30 @@ def judged_rows(model: Any, rows: Any) -> Any:
     return device.on_device(rows, where, dtype, size)[0]
 
 
-def known_rows(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> Known:
+def scored_rows(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> ScoredRows:
     """Return scores, called and true classes of held-out rows, with unequal weights."""
     with on_chunks_of(model, X, "calibrate") as on_chunks:
         rows = _labelled(model, X, y, "calibrate", weight)
-        found = list(on_chunks(partial(_judged_weighted, model.fitted_), rows))
+        found = list(on_chunks(partial(_scored_weighted, model.fitted_), rows))
     score, called, true, s = map(np.concatenate, zip(*found, strict=True))
     weights = s if np.any(s != s[:1]) else None
     if not np.any(s > 0):
         raise ValueError("There are no rows with a weight above zero to promise anything by.")
     labels = None if groups is None else labels_of_rows(groups, len(score))
-    return Known(score, called, true, weights, labels)
+    return ScoredRows(score, called, true, weights, labels)
 
 
-def _judged_weighted(fitted: Fitted, rows: Chunk) -> tuple[Any, Any, Any, Any]:
-    found = _judged(fitted, rows)
+def _scored_weighted(fitted: Fitted, rows: Chunk) -> tuple[Any, Any, Any, Any]:
+    found = _scored(fitted, rows)
     s = np.ones(len(found[0])) if rows.s is None else np.asarray(to_numpy(rows.s), np.float64)
     return (*found, s)
 
 
-def _judged(fitted: Fitted, rows: Chunk) -> tuple[Any, Any, Any]:
+def _scored(fitted: Fitted, rows: Chunk) -> tuple[Any, Any, Any]:
     assert fitted.deciding is not None
     assert fitted.classes is not None
-    said = answer(fitted, rows.X)
-    return fitted.deciding.confidence(said), said.place, fitted.classes.positions(rows.Y)
+    found = answer(fitted, rows.X)
+    return fitted.deciding.confidence(found), found.place, fitted.classes.positions(rows.Y)
 
 
 def _labelled(model: Any, X: Any, y: Any, method: str, weight: Any) -> Iterator[Chunk]:
@@ -190,7 +196,7 @@ def _labelled(model: Any, X: Any, y: Any, method: str, weight: Any) -> Iterator[
         refuse_beside_scan(y=y, sample_weight=weight)
         check_targets(model, X, 1)
         state = encoder_of(X)
-        return (chunk._replace(Y=named(chunk.Y, state)[:, 0]) for chunk in X.chunks())
+        return (chunk._replace(Y=labels_of_codes(chunk.Y, state)[:, 0]) for chunk in X.chunks())
     assert fitted.classes is not None
     labels, n = known_labels(y, fitted.classes), int(X.shape[0])
     if len(labels) != n:
@@ -222,7 +228,7 @@ def _cells(rows: Chunk, fitted: Fitted, thresholds: Thresholds) -> Decided:
     """Count rows by true class, class called, and whether they are answered."""
     assert fitted.classes is not None
     count = len(fitted.classes.labels)
-    score, called, true = _judged(fitted, rows)
+    score, called, true = _scored(fitted, rows)
     cell = (true * count + called) * 2 + thresholds.accepted(score, called)
     counts = np.bincount(cell, rows.s, 2 * count**2)
     return Decided(counts.reshape(count, count, 2).astype(np.float64))
@@ -234,17 +240,17 @@ def _summed(model: Any, X: Any, y: Any, function: Callable[[Chunk], Any], weight
     fitted: Fitted = model.fitted_
     fitted.check_fresh()
     assert fitted.classes is not None
-    label: Callable[[Any], Any] = partial(labels_at, classes=fitted.classes)
+    label: Callable[[Any], Any] = partial(labels_at_positions, classes=fitted.classes)
     if isinstance(X, Spread):
         refuse_beside_scan(y=y, sample_weight=weight)
         check_new_scan(model, X.scan)
         check_targets(model, X.scan, 1)
-        label = partial(named, state=encoder_of(X.scan))
+        label = partial(labels_of_codes, state=encoder_of(X.scan))
     else:
         check_collection(model, X, reset=False)
-        y = places_of(one_column(y), fitted.classes)
+        y = positions_in_dask(one_column(y), fitted.classes)
     rows = held_out_on_cluster(X, y, weight, 1, model.chunk_size)
-    with judging(model, X.scan if isinstance(X, Spread) else X):
+    with scan_progress(model, X.scan if isinstance(X, Spread) else X):
         return engine.total(rows, partial(_relabelled, function=function, label=label), "evaluate")
 
 
