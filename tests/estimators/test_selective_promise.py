@@ -6,7 +6,7 @@ from noisy_classes import noisy_classes
 
 from elmband import ELMSelectiveClassifier, scan
 from elmband.models.thresholds import Known
-from elmband.uncertainty.promise.pilot import pilot_groups
+from elmband.uncertainty.promise.held_out import pilot_groups
 
 TRAIN = noisy_classes(400, 0)
 HELD_OUT = noisy_classes(1500, 1)

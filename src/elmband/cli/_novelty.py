@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elmband.cli._status import note
-from elmband.estimators._unlike import notes_on
+from elmband.estimators._tables import notes_on
 from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
 

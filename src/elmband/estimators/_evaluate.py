@@ -44,8 +44,7 @@ from elmband.models.classes import answer
 from elmband.models.fitted import Fitted
 from elmband.models.intervals import check_levels, deviation, intervals, mean_in_units
 from elmband.models.question import Question, fields
-from elmband.models.request import positive_place
-from elmband.models.thresholds import ScoredRows, Thresholds
+from elmband.models.thresholds import ScoredRows, Thresholds, positive_place
 from elmband.sources import device
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk

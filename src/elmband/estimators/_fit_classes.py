@@ -9,8 +9,7 @@ from elmband.ground.arrays import double, to_numpy
 from elmband.models.classes import answered
 from elmband.models.decisions import Deciding, NoveltyLimit
 from elmband.models.fitted import Fitted
-from elmband.models.request import ASKED, Request
-from elmband.models.thresholds import ScoredRows, estimated, promised
+from elmband.models.thresholds import ASKED, Request, ScoredRows, estimated, promised
 from elmband.uncertainty.classes import Classes
 from elmband.uncertainty.confidence import Confidence, Judge
 from elmband.uncertainty.left_out import LeftOut

@@ -25,8 +25,7 @@ from elmband.models.classes import accept_question, confidence_question, triage_
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
 from elmband.models.intervals import check_levels
-from elmband.models.request import WISHES
-from elmband.models.thresholds import Thresholds
+from elmband.models.thresholds import WISHES, Thresholds
 from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
 from elmband.uncertainty.classes import ClassWeight
