@@ -15,7 +15,7 @@ from elmband.estimators._parameters import SINGLE_LAYER_NEURONS, Settings, layer
 from elmband.ground.arrays import double
 from elmband.ground.callers import level_of_caller
 from elmband.layers.hidden import FeatureMap, HiddenLayer
-from elmband.layers.output_layer import AlphaRule, in_mean_weights
+from elmband.layers.output_layer import AlphaRule
 from elmband.layers.select import keep
 from elmband.models.fitted import Fitted, Layer, Notes, Second
 from elmband.models.grown import Grown
@@ -29,7 +29,7 @@ from elmband.sums.scaling import Scaling
 from elmband.uncertainty.calibrate import Calibration, OutputScores
 from elmband.uncertainty.dependence import layer_dependence
 from elmband.uncertainty.left_out import LeftOut
-from elmband.uncertainty.mean import MeanModel, draw_hidden, fit_mean
+from elmband.uncertainty.mean import MeanModel, draw_hidden, fit_mean, in_mean_weights
 from elmband.uncertainty.noise.fast import multiplier_error
 from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.noise.sampled import fit_fast, from_kept

@@ -18,7 +18,7 @@ from elmband.estimators._open_rows import Opened
 from elmband.estimators._parameters import Settings, layer_spec
 from elmband.ground.arrays import cast, double, epsilon, namespace, to_numpy
 from elmband.ground.callers import level_of_caller
-from elmband.layers.output_layer import in_mean_weights
+from elmband.layers.output_layer import AlphaRule
 from elmband.models.fitted import Fitted, Notes
 from elmband.models.target_units import TargetUnits
 from elmband.sources.encode import EncoderState
@@ -41,7 +41,7 @@ from elmband.uncertainty.fit_predictive import (
     stack_left_out,
 )
 from elmband.uncertainty.local_fit import LEAST_ROWS, LocalFit, on_device
-from elmband.uncertainty.mean import standardised
+from elmband.uncertainty.mean import in_mean_weights, standardised
 from elmband.uncertainty.new_levels import NewLevels
 from elmband.uncertainty.noise.layers import smooth_spec
 from elmband.uncertainty.noise.parts import Support
@@ -65,9 +65,13 @@ _AS_MANY = 0.9
 
 
 class FittedStack(NamedTuple):
-    """A stack, the pool of its rows, how often its neurons might learn, local layers, and units."""
+    """A stack, the pool of its rows, how often its neurons might learn, local layers, and units.
+
+    The `rule` for γ is for rows whose weights were divided by their mean.
+    """
 
     pool: Pool
+    rule: AlphaRule
     stack: Stack
     rounds: ChosenRounds
     local: LocalFit | None
@@ -78,7 +82,7 @@ def fit_point(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, L
     """Fit a mean, and return it with its predictions of rows left out."""
     if settings.single_layer:
         return fit_single(model, opened, settings)
-    pool, stack, chosen, local, units = _fit_mean(model, opened, settings)
+    pool, _, stack, chosen, local, units = _fit_mean(model, opened, settings)
     found = MeanStack(tuple(fitted.member for fitted in stack.fitted), stack.weights)
     if local is not None:
         found = replace(found, local=on_device(local.layers, stack.weights))
@@ -90,7 +94,7 @@ def fit_point(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, L
         classes=opened.classes,
         notes=_notes(pool, found, None, units),
     )
-    if chosen.has_held_out:
+    if chosen.held_out:
         return fitted, chosen.left_out
     return fitted, lambda: stack_left_out(pool, stack, local)
 
@@ -99,21 +103,16 @@ def fit_log(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, Lef
     """Fit a stack, a log-variance on top, and scores of rows left out."""
     noise = _noise_settings(model, opened, settings)
     opened = _with_best_transform(model, opened, settings, noise)
-    pool, stack, chosen, local, units = _fit_mean(model, opened, settings)
-    fitted = fit_predictive(pool, stack, noise.in_mean_weights(pool.weight), local)
+    pool, rule, stack, chosen, local, units = _fit_mean(model, opened, settings)
+    noise = noise.in_mean_weights(pool.weight)
+    fitted = fit_predictive(pool, stack, noise, local)
     # Scores of rows held out are for the same kind of model: one whose mean was not trained
     # again has other variances.
     decided = noise._replace(symmetric=fitted.symmetric, reweight=fitted.reweighted)
     scores: tuple[OutputScores, ...] = ()
     if model.calibration == "loo":
-        recipe = Recipe(
-            settings.specs,
-            settings.rule,
-            model.n_estimators,
-            decided,
-            chosen.rounds,
-            model.max_neurons,
-        )
+        most = model.n_estimators
+        recipe = Recipe(settings.specs, rule, most, decided, chosen.rounds, model.max_neurons)
         scores = _scores(pool, recipe, fitted.row_scores, chosen)
     calibration = Calibration(model.calibration, scores)
     units = _with_values(model, pool, units, fitted, calibration)
@@ -131,8 +130,8 @@ def fit_log(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, Lef
         classes=opened.classes,
         notes=_notes(pool, predictive.stack, predictive, units),
     )
-    if chosen.has_held_out:
-        return found, lambda: chosen.left_out(decided.in_mean_weights(pool.weight))
+    if chosen.held_out:
+        return found, lambda: chosen.left_out(decided)
     return found, lambda: fitted.left_out
 
 
@@ -178,7 +177,7 @@ def _with_best_transform(
     sample, some = sample_of(whole, opened.labels, opened.training.seed)
     transforms = (Identity(), *options)
     tried = opened._replace(rows=_transformed(sample, transforms, rows.chunk_size), labels=some)
-    pool, stack, _, _, units = _fit_mean(model, tried, settings, blind=True)
+    pool, _, stack, _, _, units = _fit_mean(model, tried, settings, blind=True)
     spec = noise.spec or _smooth_spec(opened)
     blind = noise._replace(symmetric=True, spec=spec, mean_rule=None)
     fitted = fit_predictive(pool, stack, blind.in_mean_weights(pool.weight))
@@ -205,6 +204,7 @@ def _fit_mean(
     rows, labels = weighty_rows(opened.rows, opened.labels)
     rows, worth, factor = bounded_weights(rows, labels)
     scaled = standardised(rows, dtype)
+    rule = in_mean_weights(settings.rule, scaled.weight)
     if any(scaled.constant):
         warn_constant(scaled.constant, scaled.targets, opened.transform)
     eps = epsilon(dtype, namespace(rows.like))
@@ -224,7 +224,6 @@ def _fit_mean(
     units = TargetUnits(*of_targets)
     if not blind:
         units = _with_limits(model, opened, units, scaled.ends, len(scaled.rows))
-    rule = in_mean_weights(settings.rule, scaled.weight)
     chosen = ChosenRounds(0)
     if specs is None and not blind:
         chosen = chosen_rounds(pool, rule, settings.rounds)
@@ -233,7 +232,7 @@ def _fit_mean(
     local = None
     if not blind and (pool.n_distinct >= LEAST_ROWS or not is_auto(model.local_layers)):
         local = fit_local_layers(model, opened.inputs, settings, pool, stack)
-    return FittedStack(pool, stack, chosen, local, units)
+    return FittedStack(pool, rule, stack, chosen, local, units)
 
 
 def _with_limits(
@@ -257,7 +256,6 @@ def _scores(
     # A limit to the number of members or neurons is for each fit to keep.
     limited = recipe.most is not None or recipe.max_neurons < MAX_NEURONS
     known = () if limited else chosen.held_out
-    recipe = recipe.in_mean_weights(pool.weight)
     scores = cross_fitted(pool, recipe, closed, known).outputs(pool.factor)
     kept = tuple(output.thinned() for output in scores)
     _warn_few(pool, kept)

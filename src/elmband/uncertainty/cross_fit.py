@@ -12,14 +12,14 @@ neurons learn as often as rows held out gain by it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from elmband.engines import engine
 from elmband.ground.arrays import double, namespace, place, to_numpy
 from elmband.layers.hidden import LayerSpec
-from elmband.layers.output_layer import AlphaRule, in_mean_weights
+from elmband.layers.output_layer import AlphaRule
 from elmband.stacks.ensemble import Stack
 from elmband.stacks.mean_stack import MeanStack
 from elmband.stacks.pool import Pool
@@ -32,7 +32,7 @@ from elmband.sums.weights import bounded_weights
 from elmband.uncertainty.calibrate import RowScores, row_scores
 from elmband.uncertainty.fit_predictive import NoiseSettings, fit_predictive
 from elmband.uncertainty.left_out import LeftOut
-from elmband.uncertainty.mean import Standardised, standardised
+from elmband.uncertainty.mean import Standardised, in_mean_weights, standardised
 from elmband.uncertainty.noise.parts import Parts as VarianceParts
 from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.transform import Identity
@@ -61,7 +61,10 @@ _MOST_ROUNDS = 2
 
 
 class Recipe(NamedTuple):
-    """How a model is fitted: its layers, or how many at most and how they learn; γ; the noise."""
+    """How a model is fitted: its layers, or how many at most and how they learn; γ; the noise.
+
+    Strengths γ are for rows whose weights were divided by their mean.
+    """
 
     specs: Sequence[LayerSpec] | None
     rule: AlphaRule
@@ -69,11 +72,6 @@ class Recipe(NamedTuple):
     noise: NoiseSettings
     rounds: Rounds
     max_neurons: int
-
-    def in_mean_weights(self, weight: float) -> Self:
-        """Return the same for rows whose weights were divided by `weight`."""
-        rule, noise = in_mean_weights(self.rule, weight), self.noise.in_mean_weights(weight)
-        return self._replace(rule=rule, noise=noise)
 
 
 class HeldOut(NamedTuple):
@@ -248,19 +246,15 @@ def _scores(parts: VarianceParts, targets: Scaling, rows: Chunk) -> RowScores:
 class ChosenRounds(NamedTuple):
     """How often neurons learn; "auto" where left-out errors can tell.
 
-    `held_out` are searches without one of `parts` of the rows, with that many rounds, where there
-    were any, and `stack` is what the search of all rows has found after these.
+    Where rows are so few that errors in closed form are too small, `held_out` are searches without
+    one of `parts` of the rows, with that many rounds, and `stack` is what the search of all rows
+    has found after these.
     """
 
     rounds: Rounds
     held_out: tuple[HeldOut, ...] = ()
     parts: Parts | None = None
     stack: Stack | None = None
-
-    @property
-    def has_held_out(self) -> bool:
-        """Whether rows are so few that they were held out: errors in closed form are too small."""
-        return bool(self.held_out)
 
     def left_out(self, noise: NoiseSettings | None = None) -> LeftOut:
         """Return what was predicted for rows held out, with variances if there is a noise model."""

@@ -15,7 +15,7 @@ from elmband.engines import engine
 from elmband.ground.arrays import Array, double, namespace, place, to_numpy
 from elmband.layers.hidden import FeatureMap, LayerSpec
 from elmband.layers.member import Judged
-from elmband.layers.output_layer import AlphaRule, in_mean_weights
+from elmband.layers.output_layer import AlphaRule
 from elmband.stacks.ensemble import Stack
 from elmband.stacks.mean_stack import MeanStack
 from elmband.stacks.more_rows import KnownRows, with_more_rows
@@ -32,6 +32,7 @@ from elmband.uncertainty.local_fit import (
     noise_on_device,
     on_device,
 )
+from elmband.uncertainty.mean import in_mean_weights
 from elmband.uncertainty.noise.log import LogNoise
 from elmband.uncertainty.noise.output import NoiseLayer, NoiseModels, OutputNoise, Side, with_mean
 from elmband.uncertainty.precision import Precision, improved, is_narrower, refitted, worth_trying
@@ -108,8 +109,7 @@ class Copies:
     def of(cls, pool: Pool, judged: Judged, index: np.ndarray[Any, np.dtype[np.int64]]) -> "Copies":
         """Find the rows behind judged rows, which are at these positions of a pool."""
         mean = double(judged.rows.Y)
-        xp = namespace(mean)
-        everyone = pool.distinct
+        xp, everyone = namespace(mean), pool.distinct
         position = np.full(everyone.rows.X.shape[0], -1)
         position[index] = np.arange(len(index))
         rows = np.flatnonzero(position[everyone.owner] >= 0)
