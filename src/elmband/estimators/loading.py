@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from elmband.estimators._model import ELMModel
 from elmband.estimators._saved import restore
 from elmband.estimators.classifier import ELMClassifier
@@ -50,7 +48,7 @@ def load(path: str | Path) -> Any:
     model = kind()
     try:
         restore(model, stored)
-        check_is_fitted(model)
+        _ = model.fitted_
     except Exception as error:
         raise ValueError(f"{path} is damaged or was changed: its model does not work.") from error
     return model

@@ -22,13 +22,13 @@ from elmband.uncertainty.predictive import Predictive
 def check_works(fitted: Fitted) -> None:
     """Ask about a row of zeros; a value that does not work raises an exception of any kind."""
     n, m = fitted.inputs.width, len(fitted.targets.scaling.mean)
-    maps = list(_maps(fitted))
+    maps, noise_maps = list(_maps(fitted)), list(_noise_maps(fitted))
     # Not even a row is made of features that the layers do not have.
     if not maps:
         raise ValueError("features do not fit")
     for features in maps:
         _check_map(features, n)
-    for features in _noise_maps(fitted):
+    for features in noise_maps:
         _check_map(features)
     if fitted.targets.single_output and m != 1:
         raise ValueError("outputs do not fit")
