@@ -3,7 +3,7 @@
 import math
 from copy import copy
 from copyreg import __newobj__  # type: ignore[attr-defined]
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex
 
@@ -59,55 +59,37 @@ from elmband.uncertainty.targets import RangeChoice
 from elmband.uncertainty.transform import Transform, TransformChoice
 
 
+@dataclass(eq=False, repr=False)
 class ELMModel(BaseEstimator):
     """Parameters of all estimators, which `ELMRegressor` describes, and what they have fitted.
+
+    Parameters are fields, each declared once: `dataclass` makes the `__init__` that scikit-learn
+    asks for, which stores them and does nothing else.
 
     `fitted_` is the frozen value that a fit returns; attributes read parts of it.
     """
 
-    fitted_: Fitted
-
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = "auto",
-        target_range: RangeChoice = "auto",
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        self.n_neurons = n_neurons
-        self.activation = activation
-        self.bias = bias
-        self.density = density
-        self.weight_scale = weight_scale
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.learning_rounds = learning_rounds
-        self.max_neurons = max_neurons
-        self.local_layers = local_layers
-        self.selection = selection
-        # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
-        self.target_transform = target_transform
-        self.target_range = target_range
-        self.precision = precision
-        self.chunk_size = chunk_size
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    n_neurons: NeuronCounts | Literal["auto"] = "auto"
+    _: KW_ONLY
+    activation: Kind = "tanh"
+    bias: bool = True
+    density: float = 1.0
+    weight_scale: float = 1.0
+    alpha: AlphaRule = "auto"
+    n_estimators: int | None = None
+    learning_rounds: Rounds = "auto"
+    max_neurons: int = MAX_NEURONS
+    local_layers: LocalColumns = "auto"
+    selection: SelectionMethod | None = None
+    # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
+    target_transform: TransformChoice = "auto"
+    target_range: RangeChoice = "auto"
+    precision: Precision = "auto"
+    chunk_size: int | None = None
+    device: str | None = None
+    random_state: Any = None
+    verbose: Verbose = "auto"
+    fitted_: Fitted = field(init=False)
 
     def fit(
         self,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from inspect import get_annotations
 from numbers import Integral
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from sklearn.base import is_classifier
 
@@ -133,13 +133,11 @@ def take_plain_state(model: Any, state: Mapping[str, Any]) -> None:
 
 
 def _parameters(kind: Any) -> dict[str, Any]:
-    """Return the types of the parameters of a model.
-
-    They include those that it does not offer, and that the classes it is derived from have.
-    """
-    own = [cls for cls in reversed(kind.__mro__) if cls.__module__.partition(".")[0] == "elmband"]
-    made = [vars(cls)["__init__"] for cls in own if "__init__" in vars(cls)]
-    hints = {name: hint for one in made for name, hint in get_type_hints(one).items()}
-    fixed = {name for cls in own for name in get_annotations(cls)} - {"fitted_"}
-    del hints["return"]
-    return hints | {name: get_type_hints(kind)[name] for name in fixed}
+    """Return the types of the parameters of a model, and of those that it does not offer."""
+    own = [cls for cls in kind.__mro__ if cls.__module__.partition(".")[0] == "elmband"]
+    names = {name for cls in own for name in get_annotations(cls)} - {"fitted_", "_"}
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in names}
+    return {
+        name: get_args(hint)[0] if get_origin(hint) is ClassVar else hint
+        for name, hint in hints.items()
+    }

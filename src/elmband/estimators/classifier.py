@@ -1,14 +1,14 @@
 """The classifier: random hidden layers with ridge output layers on ±1 targets."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from elmband.engines.progress import Verbose
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask, declared_classes
 from elmband.estimators._fit_classes import with_kept_probability, with_probability
@@ -18,20 +18,18 @@ from elmband.estimators._more_rows import grown_of, more_rows, with_more
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_alpha
 from elmband.estimators._progress import fit_progress
-from elmband.ground.arrays import Precision
-from elmband.layers.neurons import Kind, NeuronCounts
-from elmband.layers.output_layer import AlphaRule
 from elmband.models.classes import decision_question, label_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown, in_own_mean_weights
-from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
 from elmband.uncertainty.classes import ClassWeight, Labels
-from elmband.uncertainty.local_fit import LocalColumns
-from elmband.uncertainty.mean import MeanModel, SelectionMethod
+from elmband.uncertainty.mean import MeanModel
 from elmband.uncertainty.probability import Probability
+from elmband.uncertainty.targets import RangeChoice
+from elmband.uncertainty.transform import TransformChoice
 
 
+@dataclass(eq=False, repr=False)
 class ELMClassifier(ClassifierMixin, ELMModel):
     """Extreme Learning Machine for classes: random hidden neurons, least squares on ±1.
 
@@ -71,46 +69,11 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
     (3, 2)
     """
 
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        class_weight: ClassWeight = None,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        selection: SelectionMethod | None = None,
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        super().__init__(
-            n_neurons,
-            activation=activation,
-            bias=bias,
-            density=density,
-            weight_scale=weight_scale,
-            alpha=alpha,
-            n_estimators=n_estimators,
-            learning_rounds=learning_rounds,
-            max_neurons=max_neurons,
-            local_layers=local_layers,
-            selection=selection,
-            precision=precision,
-            chunk_size=chunk_size,
-            device=device,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
+    _: KW_ONLY
+    class_weight: ClassWeight = None
+    # Of all models, but no parameters of classifiers.
+    target_transform: TransformChoice = field(default_factory=lambda: "auto", init=False)
+    target_range: RangeChoice = field(default_factory=lambda: "auto", init=False)
 
     @property
     def classes_(self) -> Labels:

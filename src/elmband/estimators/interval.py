@@ -1,11 +1,11 @@
 """The interval model: every prediction with its own interval."""
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.engines.progress import Verbose
 from elmband.estimators._ask import ask
 from elmband.estimators._evaluate import calibrated, evaluated
 from elmband.estimators._fit_layer import fit_published
@@ -14,22 +14,18 @@ from elmband.estimators._model import ELMModel
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened
 from elmband.estimators._parameters import Settings
-from elmband.ground.arrays import Precision
-from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.neurons import NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.evaluation import Evaluation
 from elmband.models import intervals
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
-from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
 from elmband.uncertainty.fit_predictive import Symmetric
-from elmband.uncertainty.local_fit import LocalColumns
-from elmband.uncertainty.mean import MeanModel, SelectionMethod
-from elmband.uncertainty.targets import RangeChoice
-from elmband.uncertainty.transform import TransformChoice
+from elmband.uncertainty.mean import MeanModel
 
 
+@dataclass(eq=False, repr=False)
 class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
     """Extreme Learning Machine whose every prediction carries its own interval.
 
@@ -139,62 +135,14 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
     # With metadata routing on, a Pipeline hands these to predict without being told.
     __metadata_request__predict = {"confidence_level": True, "return_std": True}  # noqa: RUF012
 
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        noise: Literal["log", "squared"] = "log",
-        calibration: Literal["loo", "gaussian"] = "loo",
-        symmetric: Symmetric = "auto",
-        noise_neurons: NeuronCounts | None = None,
-        noise_alpha: AlphaRule | None = None,
-        covariance: Literal["jackknife", "wild"] = "jackknife",
-        mode: Literal["exact", "fast"] = "exact",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = "auto",
-        target_range: RangeChoice = "auto",
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        super().__init__(
-            n_neurons,
-            activation=activation,
-            bias=bias,
-            density=density,
-            weight_scale=weight_scale,
-            alpha=alpha,
-            n_estimators=n_estimators,
-            learning_rounds=learning_rounds,
-            max_neurons=max_neurons,
-            local_layers=local_layers,
-            selection=selection,
-            target_transform=target_transform,
-            target_range=target_range,
-            precision=precision,
-            chunk_size=chunk_size,
-            device=device,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.noise = noise
-        self.calibration = calibration
-        self.symmetric = symmetric
-        self.noise_neurons = noise_neurons
-        self.noise_alpha = noise_alpha
-        self.covariance = covariance
-        self.mode = mode
+    _: KW_ONLY
+    noise: Literal["log", "squared"] = "log"
+    calibration: Literal["loo", "gaussian"] = "loo"
+    symmetric: Symmetric = "auto"
+    noise_neurons: NeuronCounts | None = None
+    noise_alpha: AlphaRule | None = None
+    covariance: Literal["jackknife", "wild"] = "jackknife"
+    mode: Literal["exact", "fast"] = "exact"
 
     def _learned(self, opened: Opened, settings: Settings) -> Fitted:
         fit = fit_published if settings.single_layer else fit_log

@@ -1,12 +1,12 @@
 """The classifier that abstains: labels for the rows it is certain of, the others for a person."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmband.engines.progress import Verbose
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask
 from elmband.estimators._evaluate import decided_rows, scored_rows
@@ -17,8 +17,7 @@ from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_choice
 from elmband.estimators.classifier import ELMClassifier
-from elmband.ground.arrays import Precision
-from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.neurons import NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.decided import SelectiveEvaluation
 from elmband.models.classes import accept_question, confidence_question, triage_question
@@ -26,16 +25,14 @@ from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
 from elmband.models.intervals import check_levels
 from elmband.models.thresholds import WISHES, Thresholds
-from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
-from elmband.uncertainty.classes import ClassWeight
 from elmband.uncertainty.confidence import RULES, Confidence, Rule
 from elmband.uncertainty.fit_predictive import Symmetric
-from elmband.uncertainty.local_fit import LocalColumns
-from elmband.uncertainty.mean import MeanModel
+from elmband.uncertainty.mean import MeanModel, SelectionMethod
 from elmband.uncertainty.promise import Threshold
 
 
+@dataclass(eq=False, repr=False)
 class ELMSelectiveClassifier(ELMClassifier):
     """Extreme Learning Machine that answers only the rows it is certain of.
 
@@ -103,70 +100,24 @@ target_name_
     """
 
     # Intervals are a means here: these parameters of the interval model stay as they are.
-    calibration: Literal["loo", "gaussian"] = "gaussian"
-    symmetric: Symmetric = "auto"
-    covariance: Literal["jackknife", "wild"] = "jackknife"
+    calibration: ClassVar[Literal["loo", "gaussian"]] = "gaussian"
+    symmetric: ClassVar[Symmetric] = "auto"
+    covariance: ClassVar[Literal["jackknife", "wild"]] = "jackknife"
 
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        coverage: float | None = None,
-        max_error: float | None = None,
-        max_fpr: float | None = None,
-        min_precision: float | None = None,
-        rank_by: Rule = "probability",
-        per_class: bool = False,
-        pos_label: Any = None,
-        class_weight: ClassWeight = None,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        noise: Literal["log", "squared"] = "log",
-        noise_neurons: NeuronCounts | None = None,
-        noise_alpha: AlphaRule | None = None,
-        mode: Literal["exact", "fast"] = "exact",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        super().__init__(
-            n_neurons,
-            class_weight=class_weight,
-            activation=activation,
-            bias=bias,
-            density=density,
-            weight_scale=weight_scale,
-            alpha=alpha,
-            n_estimators=n_estimators,
-            learning_rounds=learning_rounds,
-            max_neurons=max_neurons,
-            local_layers=local_layers,
-            precision=precision,
-            chunk_size=chunk_size,
-            device=device,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.noise = noise
-        self.noise_neurons = noise_neurons
-        self.noise_alpha = noise_alpha
-        self.mode = mode
-        self.coverage = coverage
-        self.max_error = max_error
-        self.max_fpr = max_fpr
-        self.min_precision = min_precision
-        self.rank_by = rank_by
-        self.per_class = per_class
-        self.pos_label = pos_label
+    _: KW_ONLY
+    noise: Literal["log", "squared"] = "log"
+    noise_neurons: NeuronCounts | None = None
+    noise_alpha: AlphaRule | None = None
+    mode: Literal["exact", "fast"] = "exact"
+    coverage: float | None = None
+    max_error: float | None = None
+    max_fpr: float | None = None
+    min_precision: float | None = None
+    rank_by: Rule = "probability"
+    per_class: bool = False
+    pos_label: Any = None
+    # Of other classifiers: noise is learned from all neurons.
+    selection: SelectionMethod | None = field(default_factory=lambda: None, init=False)
 
     def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
