@@ -14,7 +14,7 @@ from elmband.engines import engine
 from elmband.ground.arrays import double, namespace, to_numpy
 from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.output_layer import AlphaRule, RidgeProblem
-from elmband.stacks.pool import KeptRows
+from elmband.stacks.kept_rows import KeptRows
 from elmband.sums.moments import Chunk, Count, Gram, Several, TargetSums, gram
 from elmband.sums.rows import Rows, RowScaling
 from elmband.sums.scaling import Scaling

@@ -22,10 +22,10 @@ from elmband.models.grown import Grown
 from elmband.models.target_units import TargetUnits
 from elmband.models.thresholds import ScoredRows, Thresholds
 from elmband.sources.encode import ENCODER_KINDS, EncoderState
+from elmband.stacks.kept_rows import KeptRows
 from elmband.stacks.levels import BinLevels, MarkLevels
 from elmband.stacks.local_layers import LocalLayers, LocalNoise, LocalStage, SharedNeurons
 from elmband.stacks.mean_stack import MeanStack
-from elmband.stacks.pool import KeptRows
 from elmband.sums.histograms import Histograms, TrainingHistograms
 from elmband.sums.moments import Chunk, Gram
 from elmband.sums.packed_file import Kinds
