@@ -17,7 +17,7 @@ from elmband.ground.callers import level_of_caller
 from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.output_layer import AlphaRule
 from elmband.layers.select import keep
-from elmband.models.fitted import Fitted, Layer, Notes, Second
+from elmband.models.fitted import Fitted, Layer, NoiseStage, Notes
 from elmband.models.grown import Grown
 from elmband.models.target_units import TargetUnits
 from elmband.sources.hidden_cache import keeping
@@ -56,7 +56,7 @@ def fit_published(model: Any, opened: Opened, settings: Settings) -> tuple[Fitte
     rule = settings.rule if settings.noise_rule is None else settings.noise_rule
     with keeping(opened.rows, partly=model.mode != "fast"):
         mean, fitted = fit_layer(model, opened, settings)
-        return with_second(model, fitted, mean, rule)
+        return fit_noise_stage(model, fitted, mean, rule)
 
 
 def fit_layer(model: Any, opened: Opened, settings: Settings) -> tuple[MeanModel, Fitted]:
@@ -110,7 +110,7 @@ def layer_units(model: Any, units: TargetUnits, mean: MeanModel) -> TargetUnits:
     return replace(units, support=support, range=ends, values=None)
 
 
-def with_second(
+def fit_noise_stage(
     model: Any, fitted: Fitted, mean: MeanModel, rule: AlphaRule, *, from_grown: bool = False
 ) -> tuple[Fitted, LeftOutRows]:
     """Go on from the mean: noise, covariances and multipliers, or from rows that were kept."""
@@ -136,7 +136,7 @@ def with_second(
     found = replace(
         fitted,
         noise=noise.without_rows(),
-        second=Second(hidden, alpha, error),
+        noise_stage=NoiseStage(hidden, alpha, error),
         # Published intervals are those of the equations.
         new_levels=None,
         calibration=Calibration(model.calibration, scores),

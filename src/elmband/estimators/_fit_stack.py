@@ -99,7 +99,7 @@ def fit_point(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, L
     return fitted, lambda: stack_left_out(pool, stack, local)
 
 
-def fit_log(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, LeftOutRows]:
+def fit_log_variance(model: Any, opened: Opened, settings: Settings) -> tuple[Fitted, LeftOutRows]:
     """Fit a stack, a log-variance on top, and scores of rows left out."""
     noise = _noise_settings(model, opened, settings)
     opened = _with_best_transform(model, opened, settings, noise)

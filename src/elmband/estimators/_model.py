@@ -43,7 +43,7 @@ from elmband.layers.member import Member
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.models import onnx_export
-from elmband.models.fitted import STALE, Fitted, Layer, Second
+from elmband.models.fitted import STALE, Fitted, Layer, NoiseStage
 from elmband.models.grown import Grown
 from elmband.sources.encode import TableEncoder
 from elmband.stacks.search import MAX_NEURONS, Rounds
@@ -287,11 +287,11 @@ class ELMModel(BaseEstimator):
         self._part("reweighted_", fitted.noise or fitted.stale or None)
         return fitted.reweighted
 
-    def _published(self, name: str) -> tuple[SquaredNoise, Second]:
+    def _published(self, name: str) -> tuple[SquaredNoise, NoiseStage]:
         """Return the published noise model, for an attribute that goes when rows are added."""
         fitted = self._of(name)
         self._part(name, None if fitted.stale else True, STALE)
-        return self._part(name, fitted.squared), self._part(name, fitted.second)
+        return self._part(name, fitted.squared), self._part(name, fitted.noise_stage)
 
     @property
     def covariance_(self) -> Array:
@@ -308,8 +308,8 @@ class ELMModel(BaseEstimator):
     @property
     def noise_hidden_(self) -> HiddenLayer:
         """The neurons of the published noise model."""
-        second: Second = self._part("noise_hidden_", self._of("noise_hidden_").second)
-        return second.hidden
+        stage: NoiseStage = self._part("noise_hidden_", self._of("noise_hidden_").noise_stage)
+        return stage.hidden
 
     @property
     def noise_coef_(self) -> Array:

@@ -12,7 +12,7 @@ from elmband.engines.checkpoint import described
 from elmband.estimators._arrays import held_out_rows, with_weight
 from elmband.estimators._ask import new_rows
 from elmband.estimators._class_targets import check_known_levels, known_labels, label_encoder
-from elmband.estimators._fit_layer import LeftOutRows, layer_of, layer_units, with_second
+from elmband.estimators._fit_layer import LeftOutRows, fit_noise_stage, layer_of, layer_units
 from elmband.estimators._open_rows import Opened, count_targets, moved, transformed
 from elmband.estimators._parameters import (
     check_alpha,
@@ -191,10 +191,10 @@ def refreshed(model: Any, X: Any, y: Any, weight: Any) -> tuple[Fitted, LeftOutR
         # Leave-one-out would need all rows.
         noise_rule = "gcv" if noise_rule in ("auto", "loo") else noise_rule
         mean = grown.mean_model(no_rows(known), rule)
-        return with_second(model, known, mean, noise_rule, from_grown=True)
+        return fit_noise_stage(model, known, mean, noise_rule, from_grown=True)
     with fit_progress(model, X, None):
         rows = same_rows(more_rows(model, X, y, weight), grown)
-        return with_second(model, known, grown.mean_model(rows, rule), noise_rule)
+        return fit_noise_stage(model, known, grown.mean_model(rows, rule), noise_rule)
 
 
 M = TypeVar("M")

@@ -51,7 +51,7 @@ def settings_of(model: Any, *, grouped: bool) -> Settings:
     if squared:
         check_published(model, grouped=grouped)
     elif has_noise:
-        check_log(model, noise_rule)
+        check_log_variance(model, noise_rule)
     specs = layer_specs(model)
     if squared:
         specs = specs or [layer_spec(model, SINGLE_LAYER_NEURONS)]
@@ -89,7 +89,7 @@ def check_published(model: Any, *, grouped: bool) -> None:
         )
 
 
-def check_log(model: Any, noise_rule: AlphaRule | None) -> None:
+def check_log_variance(model: Any, noise_rule: AlphaRule | None) -> None:
     """Refuse parameters that a model of the logarithm of the variance does not have."""
     if isinstance(noise_rule, str) and noise_rule != "loo":
         raise ValueError("noise_alpha must be a number or 'loo' where noise='log'.")

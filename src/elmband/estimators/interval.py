@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from elmband.estimators._ask import ask
 from elmband.estimators._evaluate import calibrated, evaluated
 from elmband.estimators._fit_layer import fit_published
-from elmband.estimators._fit_stack import fit_log
+from elmband.estimators._fit_stack import fit_log_variance
 from elmband.estimators._model import ELMModel
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened
@@ -145,7 +145,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
     mode: Literal["exact", "fast"] = "exact"
 
     def _learned(self, opened: Opened, settings: Settings) -> Fitted:
-        fit = fit_published if settings.single_layer else fit_log
+        fit = fit_published if settings.single_layer else fit_log_variance
         return fit(self, opened, settings)[0]
 
     def _may_grow(self) -> bool:

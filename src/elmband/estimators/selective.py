@@ -12,7 +12,7 @@ from elmband.estimators._class_targets import ClassTask
 from elmband.estimators._evaluate import decided_rows, scored_rows
 from elmband.estimators._fit_classes import decided, request_of, with_decisions, with_probability
 from elmband.estimators._fit_layer import fit_published
-from elmband.estimators._fit_stack import fit_log
+from elmband.estimators._fit_stack import fit_log_variance
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_choice
@@ -131,7 +131,7 @@ target_name_
         return opened
 
     def _learned(self, opened: Opened, settings: Settings) -> Fitted:
-        fit = fit_published if settings.single_layer else fit_log
+        fit = fit_published if settings.single_layer else fit_log_variance
         fitted, left_out = fit(self, opened, settings)
         found = left_out()
         return with_decisions(self, with_probability(fitted, found), found)

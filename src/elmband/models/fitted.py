@@ -49,7 +49,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Second:
+class NoiseStage:
     """What people read of the published noise model: its layer, its γ, and the error of a mode."""
 
     hidden: HiddenLayer
@@ -112,9 +112,9 @@ class Fitted:
     """A fitted model: mean, noise, targets and calibration; for classes also probabilities.
 
     It is what is saved, exported, reported on and sent to workers. The mean is a stack or a single
-    layer. The noise is None for points, a `SquaredNoise` for the published model, whose `second`
-    stage people may look at, else a `Predictive`. A model with `grown` sums can be added rows to;
-    whether noise and calibration are older than these, it is `stale`.
+    layer. The noise is None for points, a `SquaredNoise` for the published model, whose
+    `noise_stage` people may look at, else a `Predictive`. Rows can be added to a model with `grown`
+    sums; where noise and calibration are older than these, it is `stale`.
     """
 
     inputs: Inputs
@@ -122,7 +122,7 @@ class Fitted:
     targets: TargetUnits
     mean: MeanStack | Layer
     noise: Predictive | SquaredNoise | None = None
-    second: Second | None = None
+    noise_stage: NoiseStage | None = None
     new_levels: NewLevels | None = None
     calibration: Calibration | None = None
     symmetric: bool = True

@@ -55,7 +55,7 @@ def _check_read(fitted: Fitted, m: int) -> None:
     noise = fitted.noise.layer if isinstance(fitted.noise, SquaredNoise) else None
     _check_finite(*(part.coef for part in (layer, noise) if part is not None))
     shape = () if fitted.targets.single_output else (m,)
-    strengths = (part.alpha for part in (layer, fitted.second) if part is not None)
+    strengths = (part.alpha for part in (layer, fitted.noise_stage) if part is not None)
     if any(alpha is not None and np.shape(alpha) != shape for alpha in strengths):
         raise ValueError("strengths do not fit")
 

@@ -17,7 +17,7 @@ from elmband.layers.output_layer import OutputLayer
 from elmband.layers.select import Selection
 from elmband.layers.views import RankScores, SoftClip
 from elmband.models.decisions import Deciding, NoveltyLimit
-from elmband.models.fitted import Fitted, Inputs, Layer, Notes, Roles, Second, Training
+from elmband.models.fitted import Fitted, Inputs, Layer, NoiseStage, Notes, Roles, Training
 from elmband.models.grown import Grown
 from elmband.models.target_units import TargetUnits
 from elmband.models.thresholds import ScoredRows, Thresholds
@@ -130,9 +130,9 @@ _PARTS: Mapping[str, tuple[Any, str]] = {
     "alpha_": (float | _Array, "layer.alpha"),
     "_noise": (SquaredNoise | None, "fitted.squared"),
     "_predictive": (Predictive | None, "fitted.predictive"),
-    "noise_hidden_": (HiddenLayer, "second.hidden"),
-    "noise_alpha_": (float | _Array, "second.alpha"),
-    "mode_error_": (float, "second.error"),
+    "noise_hidden_": (HiddenLayer, "noise_stage.hidden"),
+    "noise_alpha_": (float | _Array, "noise_stage.alpha"),
+    "mode_error_": (float, "noise_stage.error"),
     "_new_levels": (NewLevels | None, "fitted.new_levels"),
     "calibration_": (Calibration, "fitted.calibration"),
     "symmetric_": (bool, "fitted.symmetric"),
@@ -188,14 +188,14 @@ def fitted_of(state: Mapping[str, Any], *, symmetric: bool, precision: Any) -> F
     stack, squared, predictive = (
         own.pop(name, None) for name in ("stack", "squared", "predictive")
     )
-    second, deciding = found["second"] if stack is None else {}, found["deciding"]
+    stage, deciding = found["noise_stage"] if stack is None else {}, found["deciding"]
     return Fitted(
         inputs=Inputs(**found["inputs"]),
         training=Training(**found["training"]),
         targets=TargetUnits(**{"precision": precision, **found["targets"]}),
         mean=Layer(**found["layer"]) if stack is None else stack,
         noise=squared if predictive is None else predictive,
-        second=Second(**second) if "hidden" in second else None,
+        noise_stage=NoiseStage(**stage) if "hidden" in stage else None,
         deciding=Deciding(**deciding) if deciding else None,
         notes=Notes(**found["notes"]),
         **own,
