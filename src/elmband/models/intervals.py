@@ -280,7 +280,7 @@ def bounds(fitted: Fitted, parts: Parts, level: float, X: Array) -> list[Array]:
     else:
         below, above = parts.below, parts.above
         pairs = [calibration.tails(level, j) for j in outputs]
-    z = place(pairs, X, namespace(X).float64)
+    z = place(np.asarray(pairs), X, namespace(X).float64)
     # A median is a single number even where nothing is known of the noise.
     ends = (-math.inf, math.inf) if level else (double(parts.mean),) * 2
     lower = _bound(parts.mean, -z[:, 0], below, above, ends[0])
