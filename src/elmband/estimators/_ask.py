@@ -15,8 +15,8 @@ from array_api_compat import device as device_of
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband.engines import engine
+from elmband.engines.cluster import is_dask
 from elmband.estimators._ask_clusters import ask_lazily, ask_workers
-from elmband.estimators._clusters import is_dask
 from elmband.estimators._parameters import rows_at_once
 from elmband.estimators._progress import OnChunks, answer_progress
 from elmband.estimators._scans import check_new_scan, check_out, refuse_left_out

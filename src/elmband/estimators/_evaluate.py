@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines import engine
-from elmband.engines.cluster import one_column
+from elmband.engines.cluster import is_dask, one_column
 from elmband.estimators._arrays import held_out_rows, labels_of_rows
 from elmband.estimators._ask import Query, block_size, new_rows, on_chunks_of
 from elmband.estimators._class_targets import (
@@ -23,7 +23,6 @@ from elmband.estimators._clusters import (
     Spread,
     check_collection,
     held_out_on_cluster,
-    is_dask,
     refuse_on_cluster,
     spread,
 )

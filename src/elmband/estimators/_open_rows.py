@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmband.engines import engine
+from elmband.engines.cluster import collected, is_dask
 from elmband.estimators._arrays import check_labels, training_rows
 from elmband.estimators._class_targets import (
     ClassTask,
@@ -23,9 +24,7 @@ from elmband.estimators._class_targets import (
 from elmband.estimators._clusters import (
     Spread,
     check_collection,
-    collected,
     collection_rows,
-    is_dask,
     refuse_on_cluster,
     scan_on_workers,
 )
@@ -98,8 +97,7 @@ def _of_memory(
     rows: Rows = ArrayRows.of(there, size)
     if classes is not None and encoder is not None:
         encoder = classes_in_encoder(encoder, classes, name)
-    if where is not None:
-        rows, dtype = moved(model, rows, where, dtype)
+    rows, dtype = moved(model, rows, where, dtype)
     training = Training(dtype, seed, where)
     inputs = _inputs(model, encoder)
     single = checked.single_output
