@@ -19,7 +19,6 @@ import elmband_experiments
 
 SOURCE = Path(elmband.__file__).parent
 EXPERIMENTS = Path(elmband_experiments.__file__).parent
-WIDTH, LEFT, TALL, GAP, GLYPH = 860, 130, 30, 8, 7.4
 
 
 class Floor(NamedTuple):
@@ -57,50 +56,15 @@ def place_of(folder: str) -> Path:
     return EXPERIMENTS if folder == EXPERIMENTS.name else SOURCE / folder
 
 
-def _places(rooms: list[str]) -> Iterator[tuple[str, float, int, float]]:
-    """Yield rooms with the place of their box, line by line, and its width."""
-    x, line = float(LEFT), 0
-    for room in rooms:
-        wide = GLYPH * len(room) + 18
-        if x + wide > WIDTH - 10:
-            x, line = float(LEFT), line + 1
-        yield room, x, line, wide
-        x += wide + GAP
-
-
-def _floor(floor: Floor, top: int) -> tuple[str, int]:
-    """Return the drawing of a floor, and where it ends."""
-    boxes = list(_places(floor.rooms))
-    deep = (boxes[-1][2] + 1) * (TALL + GAP) + GAP
-    parts = [
-        f'<rect class="floor" x="4" y="{top}" width="{WIDTH - 8}" height="{deep}" rx="8"/>',
-        f'<text class="name" x="18" y="{top + 29}">{escape(floor.name)}</text>',
-    ]
-    for room, x, line, wide in boxes:
-        y = top + GAP + line * (TALL + GAP)
-        parts += [
-            f'<rect class="room" x="{x:.0f}" y="{y}" width="{wide:.0f}" height="{TALL}" rx="5"/>',
-            f'<text class="file" x="{x + 9:.0f}" y="{y + 20}">{escape(room)}</text>',
-        ]
-    return "".join(parts), top + deep
-
-
 def picture(found: list[Floor]) -> str:
     """Draw the floors from top to bottom, with what walks from one to the next."""
-    parts, y = [], 4
+    parts = []
     for floor in found:
-        drawn, y = _floor(floor, y)
-        parts.append(drawn)
+        rooms = "".join(f"<code>{escape(room)}</code>" for room in floor.rooms)
+        parts.append(f'<div class="floor"><b>{escape(floor.name)}</b><p>{rooms}</p></div>')
         if floor.hands_on:
-            arrow = f'<path class="arrow" d="M60 {y + 3}v22m-5 -7l5 7l5 -7"/>'
-            parts.append(f'{arrow}<text class="walks" x="78" y="{y + 19}">')
-            parts.append(f"{escape(floor.hands_on)}</text>")
-            y += 29
-    names = ", ".join(floor.name for floor in found)
-    return (
-        f'<div class="rooms"><svg role="img" aria-label="Floors of the code: {names}" '
-        f'viewBox="0 0 {WIDTH} {y + 4}">{"".join(parts)}</svg></div>'
-    )
+            parts.append(f'<p class="walks">↓ {escape(floor.hands_on)}</p>')
+    return f'<div class="rooms">{"".join(parts)}</div>'
 
 
 class _Rooms(Directive):

@@ -65,9 +65,9 @@ def test_no_floor_uses_one_below_it(floors):
 def test_the_picture_names_every_room_and_floor(floors):
     picture = drawn().picture(floors)
     for floor in floors:
-        assert f">{floor.name}</text>" in picture
+        assert f"<b>{floor.name}</b>" in picture
         for room in floor.rooms:
-            assert f">{room}</text>" in picture
+            assert f"<code>{room}</code>" in picture
 
 
 def test_there_is_one_list_only():

@@ -137,12 +137,12 @@ def the_night_is_dark(site, browser, home):
         with opened(browser, home, color_scheme=scheme) as page:
             page.goto(f"{home}/map.html")
             colours = page.evaluate(
-                "['body', 'article p', '.rooms .room', '.rooms .file'].map(q => {"
+                "['body', 'article p', '.rooms code'].map(q => {"
                 " const s = getComputedStyle(document.querySelector(q));"
-                " return [s.backgroundColor, s.color, s.fill].map("
+                " return [s.backgroundColor, s.color].map("
                 "  c => Math.max(...(c.match(/[\\d.]+/g) || [0]).slice(0, 3).map(Number))) })"
             )
-            paper, ink, room, name = colours[0][0], colours[1][1], colours[2][2], colours[3][2]
+            paper, ink, (room, name) = colours[0][0], colours[1][1], colours[2]
             assert limits[0] <= paper < limits[1]
             assert abs(paper - ink) > 140
             assert abs(room - name) > 140

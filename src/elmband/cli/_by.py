@@ -11,11 +11,11 @@ import typer
 from elmband import ELMSelectiveClassifier
 from elmband.cli._options import option
 from elmband.engines.progress import shown
-from elmband.report.classes.predictions import said as said_of_classes
+from elmband.report.classes.predictions import predictions as class_predictions
 from elmband.report.first_pass import MOST_ROWS, Drawn, number_keys
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.inputs import labelled_rows
-from elmband.report.intervals.predictions import said as said_of_intervals
+from elmband.report.intervals.predictions import predictions as interval_predictions
 from elmband.report.rows import Block, total
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel
@@ -95,7 +95,7 @@ def _count_intervals(
     model: Any, levels: tuple[float, ...], cuts: Sequence[Cut], block: Block
 ) -> Several:
     """Sum rows, intervals that held and their widths, for every level."""
-    answer = said_of_intervals(model, block.X, levels)
+    answer = interval_predictions(model, block.X, levels)
     lower, upper = answer.lower, answer.upper
     held = (lower <= block.y[:, None]) & (block.y[:, None] <= upper)
     # Both bounds may lie at the same infinite end.
@@ -107,7 +107,7 @@ def _count_intervals(
 
 def _count_classes(model: Any, cuts: Sequence[Cut], block: Block) -> Several:
     """Sum rows, answered ones, and answered ones that are wrong."""
-    answer = said_of_classes(model, block.X)
+    answer = class_predictions(model, block.X)
     wrong = answer.answered & (answer.called != block.y)
     return _summed(block, cuts, np.column_stack([np.ones(block.n), answer.answered, wrong]))
 

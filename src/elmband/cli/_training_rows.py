@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from elmband.cli._status import note
-from elmband.estimators._open_rows import count_targets
+from elmband.estimators.labelled import count_targets
 from elmband.report.inputs import labelled_rows, seen_in_training
 from elmband.report.rows import total
 from elmband.report.training_overlap import training_overlap

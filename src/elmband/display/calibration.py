@@ -4,20 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from elmband.display.coverage import LEVELS, Curve, Rows, given, observed
+from elmband.display.coverage import LEVELS, Curve, Rows, count_inside, observed
 from elmband.display.curves import in_percent
-from elmband.display.figure import axes_or_new
-from elmband.ground.arrays import to_numpy
-from elmband.metrics._checks import check_levels
+from elmband.display.figure import Display
+from elmband.ground.arrays import Floats, to_numpy
+from elmband.metrics.checks import check_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-Floats = NDArray[np.float64]
 
 # Curves are told apart without colours as well.
 _MARKERS = "os^Dv<>phX"
@@ -25,7 +23,7 @@ _BAND = 0.95
 _CHANCE = "by chance (95 %)"
 
 
-class IntervalCalibrationDisplay:
+class IntervalCalibrationDisplay(Display):
     """Share of targets inside their interval, against the level that was asked for.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`; several may share their axes.
@@ -50,10 +48,6 @@ class IntervalCalibrationDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     lines_, bands_ : list of matplotlib artists
         The curves, and the bands around the diagonal.
     diagonal_ : matplotlib artist
@@ -67,8 +61,6 @@ class IntervalCalibrationDisplay:
     [[0.5, 0.75]]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     lines_: list[Any]
     bands_: list[Any]
     diagonal_: Any
@@ -134,10 +126,8 @@ class IntervalCalibrationDisplay:
             How often each row counts.
         name : str or None, default=None
             Name for the legend. None takes that of the class, or of the groups.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        **line
-            What :meth:`plot` takes, such as `color` and `linestyle`.
+        ax, **line
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -176,14 +166,8 @@ class IntervalCalibrationDisplay:
             Levels of the array; a mapping has its own.
         groups : array-like of shape (n_samples,) or None, default=None
             A label for each row, for a curve for each label.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            How often each row counts.
-        name : str or None, default=None
-            Name for the legend. None takes that of the groups.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        **line
-            What :meth:`plot` takes, such as `color` and `linestyle`.
+        sample_weight, name, ax, **line
+            As in :meth:`from_estimator`.
 
         Returns
         -------
@@ -201,36 +185,17 @@ class IntervalCalibrationDisplay:
             intervals = _stacked(intervals)
         rows = Rows(None, y_true, groups, sample_weight)
         name = _name_of(groups) if name is None else name
-        return cls._of(levels, given(rows, intervals, levels), name).plot(ax=ax, **line)
+        return cls._of(levels, count_inside(rows, intervals, levels), name).plot(ax=ax, **line)
 
     @classmethod
     def _of(cls, levels: Floats, curves: list[Curve], name: str | None) -> Self:
-        """Put levels in order."""
+        """Return a display with levels in rising order."""
         order = np.argsort(levels)
         coverage = np.array([curve.coverage[order] for curve in curves])
         groups = None if curves[0].group is None else [curve.group for curve in curves]
         return cls(levels[order], coverage, [c.n for c in curves], groups=groups, name=name)
 
-    def plot(self, *, ax: "Axes | None" = None, legend: bool = True, **line: Any) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        legend : bool, default=True
-            Whether to add a legend to the axes.
-        **line
-            Properties of the curves for ``Axes.plot``, such as `color` and `linestyle`. Without
-            them each curve on the same axes has its own colour and marker.
-
-        Returns
-        -------
-        IntervalCalibrationDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool, **line: Any) -> None:
         drawn = len(self.ax_.lines)
         diagonal: dict[str, Any] = {"color": "0.3", "linestyle": ":", "linewidth": 1, "zorder": 1.5}
         (self.diagonal_,) = self.ax_.plot([0, 1], [0, 1], **diagonal)
@@ -246,7 +211,9 @@ class IntervalCalibrationDisplay:
             }
             (curve,) = self.ax_.plot(self.confidence_levels, coverage, **style | line)
             self.lines_.append(curve)
-            self.bands_.append(self._band(n, curve.get_color()))
+            levels = np.linspace(0, 1, 201)
+            band: dict[str, Any] = {"color": curve.get_color(), "alpha": 0.15, "linewidth": 0}
+            self.bands_.append(self.ax_.fill_between(levels, *chance(n, levels), **band))
         if _CHANCE not in self.ax_.get_legend_handles_labels()[1]:
             self.bands_[-1].set_label(_CHANCE)
         self.ax_.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
@@ -257,20 +224,14 @@ class IntervalCalibrationDisplay:
             # A pale ground, for curves may pass below.
             ground: dict[str, Any] = {"framealpha": 0.7, "edgecolor": "none", "fontsize": "small"}
             self.ax_.legend(title=title, alignment="left", **ground)
-        return self
 
     def _labels(self) -> list[str]:
         names = [self.name or "observed"] if self.groups is None else map(str, self.groups)
         return [f"{name} ({n:,.10g} rows)" for name, n in zip(names, self.n, strict=True)]
 
-    def _band(self, n: float, color: Any) -> Any:
-        levels = np.linspace(0, 1, 201)
-        low, high = chance(n, levels)
-        return self.ax_.fill_between(levels, low, high, color=color, alpha=0.15, linewidth=0)
-
 
 def chance(n: float, levels: Floats) -> tuple[Floats, Floats]:
-    """Return between which shares of n rows 95 % of the models are that keep these levels.
+    """Return the band that holds the coverage of 95 % of perfect models on n rows, at each level.
 
     These are quantiles of the binomial distribution; weights that are no whole numbers are rounded
     down to them, which makes the band wider.

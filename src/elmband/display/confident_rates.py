@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elmband.display.curves import answers, curve, in_percent, thinned
-from elmband.display.figure import axes_or_new
+from elmband.display.curves import ConfidenceDisplay, curve, in_percent, thinned
 from elmband.metrics import confident_rates
 from elmband.metrics.answered import first_reaching
 from elmband.metrics.confident import Of, check_of
@@ -15,7 +14,6 @@ from elmband.metrics.selective import COVERAGES, check_coverages
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 _LABELS = {
     "answered": ("false positives / answered negatives", "true positives / answered positives"),
@@ -26,7 +24,7 @@ _LABELS = {
 _TEXT = np.array([0.09, 0.045])
 
 
-class ConfidentRatesDisplay:
+class ConfidentRatesDisplay(ConfidenceDisplay):
     """True against false positive rate of the most confident part of the rows.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`; several may share their axes.
@@ -50,10 +48,6 @@ class ConfidentRatesDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     line_, marks_ : matplotlib artists
         The thin line, and the marked points.
     texts_ : list of matplotlib artists
@@ -67,8 +61,6 @@ class ConfidentRatesDisplay:
     ['50 %', '100 %']
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
     marks_: Any
     texts_: list[Any]
@@ -87,55 +79,6 @@ class ConfidentRatesDisplay:
         self.coverages = check_coverages(coverages)
         self.of = check_of(of)
         self.name = name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        pos_label: Any = 1,
-        of: Of = "answered",
-        coverages: Sequence[float] = COVERAGES,
-        sample_weight: ArrayLike | None = None,
-        name: str | None = None,
-        ax: "Axes | None" = None,
-        **line: Any,
-    ) -> Self:
-        """Predict `X` with a fitted classifier and draw the rates.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-            Has ``predict`` and ``confidence``, which is larger for rows that are more certain.
-        X : array-like or data frame of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            Labels.
-        pos_label, of, coverages, sample_weight, ax, **line
-            As in :meth:`from_predictions`.
-        name : str or None, default=None
-            Name for the legend. None takes that of the class.
-
-        Returns
-        -------
-        ConfidentRatesDisplay
-            Already drawn.
-        """
-        y_pred, confidence = answers(estimator, X, cls.__name__)
-        return cls.from_predictions(
-            y,
-            y_pred,
-            confidence,
-            pos_label=pos_label,
-            of=of,
-            coverages=coverages,
-            sample_weight=sample_weight,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **line,
-        )
 
     @classmethod
     def from_predictions(
@@ -170,10 +113,8 @@ class ConfidentRatesDisplay:
             Weights of the rows.
         name : str or None, default=None
             Name for the legend.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        **line
-            What :meth:`plot` takes, such as `color` and `linestyle`.
+        ax, **line
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -186,26 +127,7 @@ class ConfidentRatesDisplay:
         display = cls(rates.coverage, rates.tpr, rates.fpr, coverages=coverages, of=of, name=name)
         return display.plot(ax=ax, **line)
 
-    def plot(self, *, ax: "Axes | None" = None, legend: bool = True, **line: Any) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        legend : bool, default=True
-            Whether to add a legend to the axes, where there is a name to show.
-        **line
-            Properties of the line for ``Axes.plot``, such as `color` and `linestyle`. Without
-            them each model on the same axes has its own colour.
-
-        Returns
-        -------
-        ConfidentRatesDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool, **line: Any) -> None:
         marked = np.unique(first_reaching(self.coverage, self.coverages))
         at = np.union1d(thinned(self.coverage, int(marked[0])), marked)
         style = {"linewidth": 1.0, "alpha": 0.7, "label": self.name or "", **line}
@@ -217,7 +139,6 @@ class ConfidentRatesDisplay:
         in_percent(self.ax_.xaxis, self.ax_.yaxis)
         if legend and self.name:
             self.ax_.legend(frameon=False)
-        return self
 
     def _mark(self, marked: NDArray[np.intp]) -> None:
         color = self.line_.get_color()

@@ -7,17 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from elmband.display.labels import check_few, each, labels_beside, labels_of_scan
+from elmband.display.labels import check_few, each_group, labels_beside, labels_of_scan
 from elmband.estimators import ELMIntervalRegressor
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.metrics import calibration_curve
 from elmband.metrics.evaluation import Evaluation
 from elmband.models.fitted import Fitted
 from elmband.sources.stream import Scan, scan
 
-Floats = NDArray[np.float64]
-# The label of every row, and what a model says of those that are marked.
-Judged: TypeAlias = tuple[NDArray[Any], Callable[[NDArray[np.bool_]], Evaluation]]
+# The label of every row, and the scores of those rows that are marked.
+Labelled: TypeAlias = tuple[NDArray[Any], Callable[[NDArray[np.bool_]], Evaluation]]
 
 LEVELS = tuple(k / 20 for k in range(1, 20))
 """Where coverage is looked at."""
@@ -32,7 +31,7 @@ class Curve(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Arrays, or a scan with all of it, as users have them."""
+    """Rows as users have them: arrays, or a scan that has targets and weights itself."""
 
     X: Any
     y: Any = None
@@ -60,7 +59,7 @@ def observed(estimator: Any, rows: Rows, levels: Floats) -> list[Curve]:
     return _added(_scanned(estimator, X, groups, levels))
 
 
-def given(rows: Rows, intervals: Any, levels: Floats) -> list[Curve]:
+def count_inside(rows: Rows, intervals: Any, levels: Floats) -> list[Curve]:
     """Count the targets inside intervals (n, 2, k)."""
     y, bounds = (np.asarray(to_numpy(values), dtype=np.float64) for values in (rows.y, intervals))
     if y.ndim != 1:
@@ -75,7 +74,7 @@ def given(rows: Rows, intervals: Any, levels: Floats) -> list[Curve]:
         return [_counted(None, y, bounds, levels, s)]
     return [
         _counted(name, y[part], bounds[part], levels, _some(s, part))
-        for name, part in each(labels_beside(rows.groups, len(y)), s)
+        for name, part in each_group(labels_beside(rows.groups, len(y)), s)
     ]
 
 
@@ -95,7 +94,7 @@ def _of_others(estimator: Any, rows: Rows, levels: Floats) -> list[Curve]:
     if isinstance(rows.X, Scan):
         raise TypeError(f"{name} cannot read a scan: give arrays, or a model of elmband")
     asked = [estimator.predict_interval(rows.X, confidence_level=level) for level in levels]
-    return given(rows, np.stack([to_numpy(bounds) for bounds in asked], axis=-1), levels)
+    return count_inside(rows, np.stack([to_numpy(bounds) for bounds in asked], axis=-1), levels)
 
 
 def _check_single(model: Any) -> None:
@@ -113,10 +112,10 @@ def _coverages(found: Evaluation) -> Floats:
 
 
 def _added(parts: Any) -> list[Curve]:
-    """Add up the rows inside, group by group."""
+    """Add up rows and hits, group by group."""
     sums: dict[Any, tuple[float, Any]] = {}
     for labels, judge in parts:
-        for name, part in each(labels):
+        for name, part in each_group(labels):
             found = judge(part)
             n, inside = sums.get(name, (0.0, 0.0))
             sums[name] = n + found.n, inside + found.n * _coverages(found)
@@ -124,8 +123,8 @@ def _added(parts: Any) -> list[Curve]:
     return [Curve(name, n, inside / n) for name, (n, inside) in sorted(sums.items())]
 
 
-def _beside(model: Any, rows: Rows, levels: Floats) -> Judged:
-    """Return all rows of arrays or tables at once."""
+def _beside(model: Any, rows: Rows, levels: Floats) -> Labelled:
+    """Return the labels of rows in memory, and what scores some of them."""
     X, y, groups, weight = rows
     labels = labels_beside(groups, np.shape(X)[0])
     if y is None or np.shape(y)[:1] != labels.shape:
@@ -134,7 +133,7 @@ def _beside(model: Any, rows: Rows, levels: Floats) -> Judged:
         s = np.asarray(to_numpy(weight))
         if s.shape != labels.shape:
             raise ValueError(f"sample_weight must have {len(labels)} numbers, one for each row")
-        # Rows that do not count make no group.
+        # Rows of weight 0 make no group.
         kept = np.flatnonzero(s)
         X, y, weight, labels = (
             _safe_indexing(X, kept),
@@ -152,8 +151,8 @@ def _beside(model: Any, rows: Rows, levels: Floats) -> Judged:
     return labels, judge
 
 
-def _scanned(model: Any, rows: Scan, groups: Any, levels: Floats) -> Iterator[Judged]:
-    """Yield the rows of a scan, chunk by chunk."""
+def _scanned(model: Any, rows: Scan, groups: Any, levels: Floats) -> Iterator[Labelled]:
+    """Yield the same for a scan, chunk by chunk."""
     labels_of = labels_of_scan(rows, groups)
     for chunk in rows:
 

@@ -1,10 +1,11 @@
 """What drawings of a classifier that may abstain have in common."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from elmband.display.figure import Display
 from elmband.ground.arrays import to_numpy
 from elmband.metrics.answered import first_reaching
 
@@ -15,14 +16,47 @@ if TYPE_CHECKING:
 POINTS = 2000
 
 
-def answers(estimator: Any, X: Any, display: str) -> tuple[Any, Any]:
-    """Return what an estimator predicts for `X`, and how sure it is of it."""
-    if not hasattr(estimator, "confidence"):
-        raise TypeError(
-            f"{type(estimator).__name__} has no method confidence, which {display} needs: take a "
-            "classifier that has one, or from_predictions with a confidence of your own"
-        )
-    return estimator.predict(X), estimator.confidence(X)
+class ConfidenceDisplay(Display):
+    """A curve over the most confident rows of a classifier, made by `from_predictions`."""
+
+    @classmethod
+    def from_predictions(cls, *args: Any, **options: Any) -> Self:
+        """Draw predictions made elsewhere."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, **options: Any
+    ) -> Self:
+        """Predict `X` with a fitted classifier and draw the curve.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Has ``predict`` and ``confidence``, which is larger for rows that are more certain.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            Labels.
+        name : str or None, default=None
+            Name for the legend. None takes that of the class.
+        **options
+            As in :meth:`from_predictions`, `sample_weight` and `ax` among them.
+
+        Returns
+        -------
+        Display
+            Already drawn.
+        """
+        kind = type(estimator).__name__
+        if not hasattr(estimator, "confidence"):
+            raise TypeError(
+                f"{kind} has no method confidence, which {cls.__name__} needs: take a classifier "
+                "that has one, or from_predictions with a confidence of your own"
+            )
+        y_pred, confidence = estimator.predict(X), estimator.confidence(X)
+        name = kind if name is None else name
+        return cls.from_predictions(y, y_pred, confidence, name=name, **options)
 
 
 def curve(**columns: ArrayLike) -> list[NDArray[np.float64]]:

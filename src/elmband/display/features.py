@@ -1,4 +1,4 @@
-"""A feature to draw along, found in whatever a user has."""
+"""A feature to draw along, from arrays, data frames or scans."""
 
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ class Feature(NamedTuple):
 
 def chosen_feature(X: Any, feature: str | int | None) -> Feature | None:
     """Return a feature by name or place; None asks for the only one, if there is only one."""
-    names, count = _names(X), X.n_features if isinstance(X, Scan) else _width(X)
+    names, count = _names(X), X.n_features if isinstance(X, Scan) else n_columns(X)
     if feature is None:
         if count > 1:
             return None
@@ -49,7 +49,8 @@ def _names(X: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _width(X: Any) -> int:
+def n_columns(X: Any) -> int:
+    """Return the number of columns of rows, 1 of rows that are numbers."""
     shape = np.shape(X)
     return int(shape[1]) if len(shape) > 1 else 1
 

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elmband.display.figure import axes_or_new
+from elmband.display.features import n_columns
+from elmband.display.figure import PredictionsDisplay
 from elmband.ground.arrays import to_numpy
 from elmband.ground.wording import percent_exactly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
-class IntervalDisplay:
+class IntervalDisplay(PredictionsDisplay):
     """Rows, predicted mean and prediction interval in one picture.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -22,7 +22,8 @@ class IntervalDisplay:
     With a single input the horizontal axis is that input, the predicted mean is a line and the
     interval a band around it. With several inputs there is no such axis: the horizontal axis is
     the predicted mean, which so becomes the diagonal, and each row has its own vertical bar,
-    because rows with equal predictions may have very different intervals.
+    because rows with equal predictions may have very different intervals. ``plot(color=...)``
+    takes the colour of the mean and, paler, of the interval.
 
     Parameters
     ----------
@@ -41,16 +42,10 @@ class IntervalDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     rows_, line_, interval_ : matplotlib artists
         The rows (None without `y`), the line of the mean, and the band or bars.
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     rows_: Any
     line_: Any
     interval_: Any
@@ -72,7 +67,7 @@ class IntervalDisplay:
         n = len(self.mean)
         self.interval = _checked(interval, (n, 2), "interval")
         self.y = None if y is None else _checked(y, (n,), "y")
-        self.is_band = x is not None and _n_features(x) == 1
+        self.is_band = x is not None and n_columns(x) == 1
         self.x = _checked(np.ravel(to_numpy(x)), (n,), "x") if self.is_band else self.mean
         self.confidence_level = confidence_level
         self.x_label = x_label if self.is_band else f"predicted {y_label}"
@@ -101,7 +96,7 @@ class IntervalDisplay:
         confidence_level : float, default=0.95
             Level of the interval.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -113,7 +108,7 @@ class IntervalDisplay:
                 f"{type(estimator).__name__} has no predict_interval, which IntervalDisplay draws"
             )
         return cls.from_predictions(
-            X if _n_features(X) == 1 else None,
+            X if n_columns(X) == 1 else None,
             y,
             estimator.predict(X),
             estimator.predict_interval(X, confidence_level=confidence_level),
@@ -123,78 +118,11 @@ class IntervalDisplay:
             ax=ax,
         )
 
-    @classmethod
-    def from_predictions(
-        cls,
-        x: ArrayLike | None,
-        y: ArrayLike | None,
-        mean: ArrayLike,
-        interval: ArrayLike,
-        *,
-        confidence_level: float | None = None,
-        x_label: str = "x",
-        y_label: str = "y",
-        ax: "Axes | None" = None,
-    ) -> Self:
-        """Draw predictions made elsewhere; the parameters are those of the class.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_samples,) or (n_samples, n_features), or None
-            Inputs.
-        y : array-like of shape (n_samples,) or None
-            Observed targets.
-        mean : array-like of shape (n_samples,)
-            Predicted means.
-        interval : array-like of shape (n_samples, 2)
-            Lower and upper end for each row.
-        confidence_level : float or None, default=None
-            Level of the interval, for the legend only.
-        x_label, y_label : str
-            Names of the input and of the target.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-
-        Returns
-        -------
-        IntervalDisplay
-            Already drawn.
-        """
-        display = cls(
-            x,
-            y,
-            mean,
-            interval,
-            confidence_level=confidence_level,
-            x_label=x_label,
-            y_label=y_label,
-        )
-        return display.plot(ax=ax)
-
-    def plot(
-        self, *, ax: "Axes | None" = None, color: str = "tab:blue", legend: bool = True
-    ) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        color : str, default="tab:blue"
-            Colour of the mean and, paler, of the interval.
-        legend : bool, default=True
-            Whether to add a legend to the axes.
-
-        Returns
-        -------
-        IntervalDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool, color: str = "tab:blue") -> None:
         order = np.argsort(self.x, kind="stable")
         x, mean, (low, high) = self.x[order], self.mean[order], self.interval[order].T
-        label = _interval_label(self.confidence_level)
+        level = self.confidence_level
+        label = "interval" if level is None else f"{percent_exactly(level)} interval"
         if self.is_band:
             self.interval_ = self.ax_.fill_between(
                 x, low, high, color=color, alpha=0.25, linewidth=0, label=label
@@ -208,7 +136,6 @@ class IntervalDisplay:
         self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
         if legend:
             self.ax_.legend(frameon=False)
-        return self
 
     def _plot_rows(self, y: NDArray[np.float64]) -> Any:
         # Many rows overlap: smaller and paler dots keep the shape of the cloud visible.
@@ -225,19 +152,8 @@ def _checked(values: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np
     return array
 
 
-def _n_features(X: Any) -> int:
-    shape = np.shape(X)
-    return int(shape[1]) if len(shape) > 1 else 1
-
-
 def _column_name(X: Any) -> str:
     """Return the name of the first column of a data frame, or of a series, else ``x``."""
     columns = getattr(X, "columns", None)
     name = columns[0] if columns is not None and len(columns) else getattr(X, "name", None)
     return "x" if name is None else str(name)
-
-
-def _interval_label(confidence_level: float | None) -> str:
-    if confidence_level is None:
-        return "interval"
-    return f"{percent_exactly(confidence_level)} interval"

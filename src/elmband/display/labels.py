@@ -1,4 +1,4 @@
-"""Which group every row belongs to, of few groups."""
+"""Labels of groups: of rows in memory, or by a column of a scan."""
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Labels, to_numpy
 from elmband.sources.encode.state import LevelsColumn
 from elmband.sources.stream import Scan
-
-Labels = NDArray[Any]
 
 # More curves than this cannot be told apart.
 MOST_GROUPS = 10
@@ -47,7 +45,7 @@ def labels_of_scan(rows: Scan, groups: Any) -> Callable[[Labels], Labels]:
     raise ValueError(f"{rows!r} has no feature {groups!r} to group by: {hint}")
 
 
-def each(labels: Labels, weight: Any = None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+def each_group(labels: Labels, weight: Any = None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
     """Yield every label, in order, with a mark for its rows; those without weight are no group."""
     used = slice(None) if weight is None else np.asarray(weight) > 0
     try:
@@ -72,7 +70,7 @@ def check_few(count: int) -> None:
 
 
 def _texts(rows: Scan) -> dict[str, Callable[[Labels], Labels]]:
-    """Return functions that tell the level of text from its marks, by name of the column."""
+    """Return functions from one-hot marks to the words of a column, by its name."""
     found: dict[str, Callable[[Labels], Labels]] = {}
     encoder, start = rows.encoder, 0
     for column in () if encoder is None else encoder.state_.used:
@@ -85,7 +83,7 @@ def _texts(rows: Scan) -> dict[str, Callable[[Labels], Labels]]:
 
 def _words(place: slice, column: LevelsColumn) -> Callable[[Labels], Labels]:
     names = np.array([ending.removeprefix("=") for ending in column.endings] + ["not missing"])
-    # Levels that the fit did not see are marked by none, or by shares.
+    # New levels have no mark set, or shares of all.
     names[-1] = "unseen" if column.levels else "not missing"
 
     def words(X: Labels) -> Labels:

@@ -4,26 +4,23 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elmband.display.curves import in_percent
-from elmband.display.figure import axes_or_new
+from elmband.display.figure import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-Floats = NDArray[np.float64]
 
 # The first is darker: they differ without colours as well.
 _BARS = {"mean": ("the mean", "#034e7b"), "noise": ("the noise", "#fdae6b")}
 _HEIGHT = 0.4
-# A part of a direction that is smaller than this is none to speak of.
+# Least coefficient of a direction that is written.
 _LEAST_PART = 0.15
 _LONGEST = 30
 
 
-class RelevanceDisplay:
+class RelevanceDisplay(Display):
     """Shares of inputs in how the mean changes, and in how the noise changes, as bars.
 
     Make one with :meth:`from_estimator`. The inputs with the largest shares in mean or noise are
@@ -40,10 +37,6 @@ class RelevanceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     bars_ : dict of matplotlib artists
         The bars of "mean" and, where it is known, of "noise".
     names_ : list of str
@@ -58,8 +51,6 @@ class RelevanceDisplay:
     'x1'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     bars_: dict[str, Any]
     names_: list[str]
 
@@ -96,7 +87,7 @@ class RelevanceDisplay:
         max_features : int, default=10
             The most inputs to draw.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -112,23 +103,7 @@ class RelevanceDisplay:
         along = estimator.relevant_directions_ if directions else None
         return cls(found, along, max_features=max_features).plot(ax=ax)
 
-    def plot(self, *, ax: "Axes | None" = None, legend: bool = True) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        legend : bool, default=True
-            Whether to add a legend to the axes.
-
-        Returns
-        -------
-        RelevanceDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool) -> None:
         drawn = self.relevance.top(self.max_features)
         self.names_ = [self.relevance.names[j] for j in drawn]
         known = {name: getattr(self.relevance, name) for name in _BARS}
@@ -141,7 +116,6 @@ class RelevanceDisplay:
                 places, shares[drawn], _HEIGHT, color=color, label=self._label(name, label)
             )
         self._finish(legend=legend and len(known) > 1)
-        return self
 
     def _label(self, name: str, label: str) -> str:
         flat = name == "noise" and not self.relevance.noise_varies

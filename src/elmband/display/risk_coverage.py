@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elmband.display.curves import answers, curve, in_percent, thinned
-from elmband.display.figure import axes_or_new
+from elmband.display.curves import ConfidenceDisplay, curve, in_percent, thinned
 from elmband.metrics import risk_coverage_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
-class RiskCoverageDisplay:
+class RiskCoverageDisplay(ConfidenceDisplay):
     """Share of wrong answers against the share of rows that are answered.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`; several may share their axes.
@@ -35,10 +33,6 @@ class RiskCoverageDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     line_, base_, level_ : matplotlib artists
         The curve, the dot at full coverage, and the dotted line.
 
@@ -50,8 +44,6 @@ class RiskCoverageDisplay:
     'model (AURC 0.208, error 0.5)'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
     base_: Any
     level_: Any
@@ -67,48 +59,6 @@ class RiskCoverageDisplay:
         self.coverage, self.risk = curve(coverage=coverage, risk=risk)
         self.aurc = aurc
         self.name = name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        name: str | None = None,
-        ax: "Axes | None" = None,
-        **line: Any,
-    ) -> Self:
-        """Predict `X` with a fitted classifier and draw the curve.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-            Has ``predict`` and ``confidence``, which is larger for rows that are more certain.
-        X : array-like or data frame of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            Labels.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-        name : str or None, default=None
-            Name for the legend. None takes that of the class.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        **line
-            What :meth:`plot` takes, such as `color` and `linestyle`.
-
-        Returns
-        -------
-        RiskCoverageDisplay
-            Already drawn.
-        """
-        y_pred, confidence = answers(estimator, X, cls.__name__)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(
-            y, y_pred, confidence, sample_weight=sample_weight, name=name, ax=ax, **line
-        )
 
     @classmethod
     def from_predictions(
@@ -134,10 +84,8 @@ class RiskCoverageDisplay:
             Weights of the rows.
         name : str or None, default=None
             Name for the legend.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        **line
-            What :meth:`plot` takes, such as `color` and `linestyle`.
+        ax, **line
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -148,26 +96,7 @@ class RiskCoverageDisplay:
         display = cls(points.coverage, points.risk, aurc=points.area, name=name)
         return display.plot(ax=ax, **line)
 
-    def plot(self, *, ax: "Axes | None" = None, legend: bool = True, **line: Any) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        legend : bool, default=True
-            Whether to add a legend to the axes.
-        **line
-            Properties of the curve for ``Axes.plot``, such as `color` and `linestyle`. Without
-            them each model on the same axes has its own colour.
-
-        Returns
-        -------
-        RiskCoverageDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool, **line: Any) -> None:
         top = self._top()
         if self.ax_.has_data():
             top = max(top, self.ax_.get_ylim()[1])
@@ -186,7 +115,6 @@ class RiskCoverageDisplay:
         in_percent(self.ax_.xaxis, self.ax_.yaxis)
         if legend:
             self.ax_.legend(frameon=False)
-        return self
 
     def _top(self) -> float:
         """Return the upper end of the vertical axis: a tenth above the risks that matter."""

@@ -4,20 +4,18 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from elmband.display.bins import binned
 from elmband.display.curves import in_percent
 from elmband.display.features import chosen_feature
-from elmband.display.figure import axes_or_new
-from elmband.ground.arrays import to_numpy
+from elmband.display.figure import PredictionsDisplay
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.uncertainty.transform import Identity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-Floats = NDArray[np.float64]
 
 # From the bottom up, each darker than the one below: they differ without colours as well.
 _PARTS = {
@@ -26,11 +24,11 @@ _PARTS = {
     "mean_model": ("uncertain mean", "#034e7b"),
 }
 _BOUNDS = ("noise_lower", "noise_upper")
-# Rows sorted by variance end with a few that would flatten all others.
+# Share of sorted rows that fit the axis: the last few would flatten all others.
 _SHOWN = 0.99
 
 
-class VariancePartsDisplay:
+class VariancePartsDisplay(PredictionsDisplay):
     """Predicted variance in its parts, along a feature or from the most certain row to the least.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -56,10 +54,6 @@ class VariancePartsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the drawing.
-    figure_ : matplotlib.figure.Figure
-        Figure that holds the axes.
     areas_ : dict of matplotlib artists
         The parts by name.
     total_ : matplotlib artist
@@ -75,8 +69,6 @@ class VariancePartsDisplay:
     [1.5, 3.5]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     areas_: dict[str, Any]
     total_: Any
     bounds_: list[Any]
@@ -137,7 +129,7 @@ class VariancePartsDisplay:
         y_label : str or None, default=None
             Name of the target.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -156,58 +148,7 @@ class VariancePartsDisplay:
         x, x_label = (None, "") if along is None else along
         return cls.from_predictions(parts, x, bins=bins, x_label=x_label, y_label=y_label, ax=ax)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        parts: Any,
-        x: ArrayLike | None = None,
-        *,
-        bins: int | None = 100,
-        x_label: str = "x",
-        y_label: str = "y",
-        ax: "Axes | None" = None,
-    ) -> Self:
-        """Draw variances made elsewhere; the parameters are those of the class.
-
-        Parameters
-        ----------
-        parts : VarianceParts or mapping
-            Variances (n_samples,) by the names `noise`, `mean_model` and `noise_model`, and, if
-            known, `noise_lower` and `noise_upper`.
-        x : array-like of shape (n_samples,) or None, default=None
-            A feature to draw along. None sorts rows by their total.
-        bins : int or None, default=100
-            The most bins to draw; None draws all rows.
-        x_label, y_label : str
-            Names of the feature and of the target.
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-
-        Returns
-        -------
-        VariancePartsDisplay
-            Already drawn.
-        """
-        display = cls(parts, x, bins=bins, x_label=x_label, y_label=y_label)
-        return display.plot(ax=ax)
-
-    def plot(self, *, ax: "Axes | None" = None, legend: bool = True) -> Self:
-        """Draw, once more if need be.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None makes a new figure, which pyplot does not know of.
-        legend : bool, default=True
-            Whether to add a legend to the axes.
-
-        Returns
-        -------
-        VariancePartsDisplay
-            Itself, with the attributes `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, *, legend: bool) -> None:
         columns = np.column_stack([*self.parts.values(), self.total, *self.bounds])
         x, values, _ = binned(self._places(), columns, self.bins)
         n_parts = len(_PARTS)
@@ -225,7 +166,6 @@ class VariancePartsDisplay:
         if self.bounds_:
             self.bounds_[0].set_label("bounds of noise")
         self._finish(x, values[:, n_parts:].max(axis=1), legend=legend)
-        return self
 
     def _places(self) -> Floats:
         """Return where rows are along the horizontal axis."""
@@ -242,7 +182,7 @@ class VariancePartsDisplay:
             in_percent(self.ax_.xaxis)
             shown = x <= _SHOWN
             highest = highest[shown] if shown.any() else highest
-        # Room for the legend, which no area leaves free for certain.
+        # Room above the areas for the legend.
         top = (1.3 if legend else 1.05) * float(highest.max()) or 1.0
         left, right = (0.0, 1.0) if self.x is None else (float(x[0]), float(x[-1]))
         if left == right:

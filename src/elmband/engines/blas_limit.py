@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class BlasLimit:
-    """A context that may be entered many times at once, by any thread, and left in any order."""
+    """A context of one BLAS thread; any threads may enter it at once, and leave it in any order."""
 
     def __init__(self) -> None:
         self._forget()
@@ -24,7 +24,7 @@ class BlasLimit:
             os.register_at_fork(after_in_child=self._restart)
 
     def _forget(self) -> None:
-        # A generator that holds the limit may be collected, and end, within the lines below.
+        # Reentrant: garbage collection may end a generator with the limit while we hold the lock.
         self._lock, self._users, self._limit = RLock(), 0, None
 
     def __enter__(self) -> None:
@@ -66,7 +66,7 @@ class BlasLimit:
 
 @contextmanager
 def _by_any_thread() -> Iterator[None]:
-    """Let this thread set what another one may have set before.
+    """Let this thread set the number of BLAS threads, which another thread may have set before.
 
     Since version 3.8 threadpoolctl does nothing, and says nothing, in all threads but the one that
     was the first to set the threads of OpenBLAS.
@@ -84,7 +84,7 @@ def _by_any_thread() -> Iterator[None]:
 @cache
 def _libraries() -> ThreadpoolController:
     """Find the BLAS libraries of this process, once: beside PyTorch that takes 17 ms."""
-    # That of SciPy may be another one than NumPy's, and is loaded with this module.
+    # SciPy may bring a BLAS of its own, which is loaded with this module.
     import scipy.linalg  # noqa: F401, PLC0415
 
     return ThreadpoolController()

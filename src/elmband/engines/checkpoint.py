@@ -1,4 +1,4 @@
-"""Sums on disk: a long fit that was ended goes on where it was, to the same bits.
+"""Checkpoints: sums on disk, from which an interrupted fit resumes, to the same bits.
 
 A folder holds one file for every pass that was begun, with the sums of the chunks so far. Files
 are safetensors: arrays and a text that tells how they belong together, nothing that is executed.
@@ -27,13 +27,13 @@ _FORMAT = 3
 _JOB = "job.json"
 # Seconds between two visits to the disk.
 _PATIENCE = 10.0
-# Others may have files whose names begin alike.
+# Names of our files in full: others may have files whose names begin alike.
 _PASS = re.compile(r"pass-\d{2,}\.safetensors")
 # Files that a process of ours was writing when it was killed; others may have unfinished files too.
 _UNFINISHED = re.compile(r"\.(job\.json|pass-\d{2,}\.safetensors)\.[0-9a-f]{8}\.partial")
 
 
-# What becomes of a file that is not as it was written.
+# Errors that reading a damaged file can end in.
 _DAMAGE = (
     SafetensorError,
     OSError,
@@ -44,14 +44,14 @@ _DAMAGE = (
     ArithmeticError,
     RecursionError,
 )
-# What becomes of a fit that goes on from sums of another shape, or that cannot be sums.
+# Errors that a fit can end in that goes on from damaged sums, or from those of another fit.
 _MISFITS = (*(kind for kind in _DAMAGE if kind is not OSError), AssertionError, StopIteration)
-# Seeds are drawn below this.
+# Seeds are smaller than this.
 _SEEDS = 2**31
 
 
 class DamagedError(ValueError):
-    """What is kept cannot be gone on from."""
+    """A checkpoint is damaged, or belongs to another fit."""
 
 
 class Begun(NamedTuple):
@@ -117,7 +117,7 @@ class Checkpoint:
                 try:
                     return FolderLock(self._folder)
                 except FileNotFoundError:
-                    # A fit that was done has just removed it.
+                    # Another fit was done and has just removed the folder.
                     continue
 
     def _refuse_others(self) -> None:
@@ -146,7 +146,7 @@ class Checkpoint:
         begun_with: int = job["seed"]
         if (job["elmband"], job["fingerprint"]) == (_FORMAT, self._fingerprint):
             if job.get("refused"):
-                # From here on it is in use again, and no place for others.
+                # Take back the note of refusal, so that no other fit replaces it.
                 self._write_job(begun_with)
             return begun_with
         if not job.get("refused"):
@@ -186,13 +186,13 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete what is kept: the fit is complete."""
-        # The job goes last: passes without one would be files of somebody else.
+        # The job file goes last: passes without it would look like files of somebody else.
         _remove(path for path in self._folder.iterdir() if _PASS.fullmatch(path.name))
         _remove([self._folder / _JOB])
 
     @contextmanager
     def noting_refusal(self) -> Iterator[None]:
-        """Note that the fit itself was refused, not what was to be done with its result."""
+        """Note whether an error refused the fit itself, not what is done with its result."""
         try:
             yield
         except (ValueError, TypeError) as error:
@@ -216,14 +216,14 @@ class Checkpoint:
             self._tell_of_others()
 
     def _leave(self) -> None:
-        """Let others have the folder, and remove it, or all that a refused fit made, if empty."""
+        """Release the folder, and remove it if empty; after a refused fit, all that it made."""
         self._lock.release()
         with suppress(OSError):
             for path in self._made if self._refused else [self._folder]:
                 path.rmdir()
 
     def _tell_of_others(self) -> None:
-        """Say why the folder stays though the fit is done, where others put files there."""
+        """Warn that the folder stays after the fit, because it holds files of others."""
         others = sorted(path.name for path in self._files() if _is_foreign(path))
         if others:
             warn(
@@ -233,18 +233,18 @@ class Checkpoint:
             )
 
     def _files(self) -> list[Path]:
-        """Return what lies in the folder, nothing where it is gone."""
+        """Return the files of the folder, none where it is gone."""
         with suppress(OSError):
             return list(self._folder.iterdir())
         return []
 
 
 def _is_refusal(error: BaseException | None) -> bool:
-    """Tell whether a fit was refused for its parameters or rows: the same ones will be again."""
+    """Tell whether an error refused a fit for its parameters or rows, as it would again."""
     return isinstance(error, ValueError | TypeError) and not isinstance(error, DamagedError)
 
 
-# Where checkpoints of fits go that are to outlast them.
+# What closes checkpoints that outlast their fit.
 _outlasting: ContextVar[ExitStack | None] = ContextVar("outlasting", default=None)
 
 
@@ -315,13 +315,13 @@ class Pass:
         text = {"name": self._name, **begun._asdict(), "sums": tree}
         text["digest"] = _digest(text, arrays)
         with _kept_in(self._path.parent), appearing_whole(self._path) as temporary:
-            # Not `save_file`: its temporary files have names that nobody could tell from others'.
+            # Not `save_file`: its temporary files have names that we could not tell from others'.
             temporary.write_bytes(save(arrays, {"elmband": json.dumps(text)}))
         self._saved = monotonic()
 
 
 def _begun(text: dict[str, Any], arrays: Arrays) -> Begun:
-    """Put together what a pass has kept; what nobody can have kept is a ValueError."""
+    """Return what a pass has kept, or raise ValueError where no pass can have written it."""
     if any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("numbers that are not finite")
     begun = Begun(**{name: text[name] for name in Begun._fields})
@@ -334,19 +334,18 @@ def _begun(text: dict[str, Any], arrays: Arrays) -> Begun:
 
 
 def _counts(value: Any) -> bool:
-    """Tell whether this is a whole number that counts something."""
+    """Tell whether a value is a whole number of at least 0."""
     return type(value) is int and 0 <= value < 2**63
 
 
 def _is_misfit(error: BaseException | None) -> bool:
-    """Tell what Python and NumPy say of values that do not fit from refusals of the fit."""
-    # These are sentences.
+    """Tell errors that damaged sums end in from refusals of the fit, which are sentences."""
     refusal = isinstance(error, ValueError) and str(error).endswith(".")
     return isinstance(error, _MISFITS) and not refusal
 
 
 def _digest(text: dict[str, Any], arrays: Arrays | None = None) -> str:
-    """Return a checksum of all that a file says: of its arrays, and of what tells their meaning."""
+    """Return a checksum of a file: of its arrays, and of the text that says what they are."""
     return digest(arrays or {}, json.dumps(text, sort_keys=True))
 
 
@@ -356,7 +355,7 @@ def _damaged(path: Path) -> str:
 
 @contextmanager
 def _kept_in(folder: Path) -> Iterator[None]:
-    """Say in a sentence that nothing can be kept; what was kept before stays as it is."""
+    """Turn errors of writing into a sentence; what was kept before stays as it is."""
     try:
         yield
     except BlockingIOError:
@@ -370,7 +369,7 @@ def _kept_in(folder: Path) -> Iterator[None]:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Tell whether a file is none of those that are left where a fit was killed at its start."""
+    """Tell whether a file is neither our lock nor an unfinished file that a killed fit left."""
     return path.name != LOCK_NAME and not _UNFINISHED.fullmatch(path.name)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from joblib import cpu_count
 
 from elmband.engines.blas_limit import one_blas_thread
-from elmband.engines.checkpoint import Begun, Checkpoint
+from elmband.engines.checkpoint import Begun, Checkpoint, Pass
 from elmband.engines.progress import Bar
 from elmband.ground.arrays import namespace
 from elmband.sources.hidden_cache import forget
@@ -36,18 +36,19 @@ class Summable(Protocol):
 S = TypeVar("S", bound=Summable)
 R = TypeVar("R")
 
-# Rows mapped at once, fewer than are read at once.
+# Rows of a block: a chunk is mapped in blocks that stay near the processor.
 BLOCK_ROWS = 2048
-# Rows below which a device is not asked to take still fewer.
+# Least rows at once on a device whose memory is short; with fewer the error is raised.
 _LEAST_ROWS = 256
-# Matrices up to this size are solved soon enough by one thread.
+# Matrices up to this size are solved quickly by one thread.
 _CALM_SIZE = 1000
-# Threads of an engine do not start engines of their own.
+# State of the thread: whether it works for an engine (it then starts no threads of its own), and
+# its scratch memory.
 _here = local()
 
 
 class Job(NamedTuple):
-    """What goes on beside a long fit: a bar to show, and sums to keep; either may be None."""
+    """What accompanies a long fit: a progress bar and a checkpoint; either may be None."""
 
     bar: Bar | None = None
     checkpoint: Checkpoint | None = None
@@ -58,7 +59,7 @@ _job: ContextVar[Job | None] = ContextVar("job", default=None)
 
 @contextmanager
 def running(job: Job) -> Iterator[None]:
-    """Let all sums within the context show their progress and be kept."""
+    """Let all sums within the context show their progress and go to the checkpoint."""
     token = _job.set(job)
     try:
         yield
@@ -83,19 +84,28 @@ def total(rows: Iterable[Chunk], chunk_map: Callable[[Chunk], S], label: str = "
     if not hasattr(rows, "chunks"):
         # Chunks as they are: the dual form needs all rows at once.
         return reduced(on_chunks(chunk_map, rows))
-    if hasattr(rows, "summed"):
-        return _elsewhere(job or Job(), rows, chunk_map, label)
-    if job is None or job == Job():
+    remote, job = hasattr(rows, "summed"), job or Job()
+    if job == Job() and not remote:
         return reduced(on_chunks(in_blocks(chunk_map), rows))
-    return _followed(job, rows, chunk_map, label)
-
-
-def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
-    """Add up, and tell of it: from where a checkpoint left off, chunk by chunk."""
     kept = None if job.checkpoint is None else job.checkpoint.next_pass()
-    begun = None if kept is None else kept.load()
-    if begun is not None and begun.done:
-        return cast("S", _finished(job, rows, begun))
+    this = OnePass(label, job.bar, kept, None if kept is None else kept.load())
+    if this.begun is not None and this.begun.done:
+        return cast("S", _finished(rows, this.begun, job.bar))
+    return cast("S", (_remote if remote else _followed)(rows, chunk_map, this))
+
+
+class OnePass(NamedTuple):
+    """A pass with its bar and its file, and with what was begun before; all may be None."""
+
+    label: str
+    bar: Bar | None
+    kept: Pass | None
+    begun: Begun | None
+
+
+def _followed(rows: Any, chunk_map: Callable[[Chunk], Any], this: OnePass) -> Any:
+    """Add up chunk by chunk from where a checkpoint left off; show how far it is, and keep it."""
+    label, bar, kept, begun = this
     count, sums = (0, None) if begun is None else begun[:2]
     sizes: deque[int] = deque()
 
@@ -104,44 +114,39 @@ def _followed(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) 
             sizes.append(int(chunk.X.shape[0]))
             yield chunk
 
-    if job.bar is not None:
-        job.bar.begin(label, _length(rows), _rows_of_first(rows, count))
+    if bar is not None:
+        bar.begin(label, _length(rows), _rows_of_first(rows, count))
     for result in on_chunks(in_blocks(chunk_map), counted()):
         sums = result if sums is None else plus(sums, result)
         count += 1
         size = sizes.popleft()
-        if job.bar is not None:
-            job.bar.advance(size)
+        if bar is not None:
+            bar.advance(size)
         if kept is not None and kept.due:
             kept.save(Begun(count, sums, done=False))
     if kept is not None:
         kept.save(Begun(count, sums, done=True, n_rows=_length(rows)))
     assert sums is not None
-    return cast("S", sums)
+    return sums
 
 
-def _elsewhere(job: Job, rows: Any, chunk_map: Callable[[Chunk], S], label: str) -> S:
+def _remote(rows: Any, chunk_map: Callable[[Chunk], Any], this: OnePass) -> Any:
     """Let rows add themselves up where they are; they keep sums on the way to a checkpoint."""
-    kept = None if job.checkpoint is None else job.checkpoint.next_pass()
-    begun = None if kept is None else kept.load()
-    if begun is not None and begun.done:
-        return cast("S", _finished(job, rows, begun))
-    advance = None
-    if job.bar is not None:
-        # What others have left behind is refused where the sums are gone on from.
+    label, bar, kept, begun = this
+    if bar is not None:
+        # Sums of another fit have no such number, and are refused when they are used.
         done = 0 if begun is None else getattr(begun.sums, "n_rows", 0)
-        job.bar.begin(label, rows.known_length, done)
-        advance = job.bar.advance
-    sums = rows.summed(in_blocks(chunk_map), label, advance, kept)
+        bar.begin(label, rows.known_length, done)
+    sums = rows.summed(in_blocks(chunk_map), label, None if bar is None else bar.advance, kept)
     if kept is not None:
         kept.save(Begun(0, sums, done=True))
-    return cast("S", sums)
+    return sums
 
 
-def _finished(job: Job, rows: Any, begun: Begun) -> Any:
+def _finished(rows: Any, begun: Begun, bar: Bar | None) -> Any:
     """Return the sums of a pass that a checkpoint holds as a whole, and the rows it counted."""
-    if job.bar is not None:
-        job.bar.skip()
+    if bar is not None:
+        bar.skip()
     if begun.n_rows is not None and hasattr(rows, "counted"):
         rows.counted(begun.n_rows)
     return begun.sums
@@ -242,7 +247,7 @@ def halving(function: Callable[[Any], R], add: Callable[[R, R], R]) -> Callable[
             except Exception as error:
                 if type(error).__name__ != "OutOfMemoryError" or n < 2 * _LEAST_ROWS:
                     raise
-            # Only here is what the failed attempt held free again.
+            # Outside the except block: only here the memory of the failed attempt is free again.
             forget()
             most = n // 2
         one, other = _cut(rows, 2)
@@ -308,7 +313,7 @@ def alone() -> Iterator[None]:
         with one_blas_thread:
             yield
     finally:
-        # Buffers go too: a thread that is lent may serve others next.
+        # Buffers go too: the thread is Dask's or the caller's, and may do other work next.
         vars(_here).clear()
         vars(_here).update(before)
 

@@ -20,7 +20,7 @@ from elmband.ground.printable import on_one_line
 
 Verbose: TypeAlias = bool | Literal["auto"]
 
-# Work that is done within these seconds needs no bar.
+# Seconds after which a bar appears: shorter work needs none.
 _PATIENCE = 1.0
 
 

@@ -8,6 +8,10 @@ import array_api_compat.numpy
 import numpy as np
 
 Array: TypeAlias = Any
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Keys: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+Labels: TypeAlias = np.ndarray[Any, Any]
 Precision: TypeAlias = Literal["auto", "float32", "float64", "high", "fast"]
 
 PRECISIONS = ("auto", "float32", "float64", "high", "fast")
@@ -22,7 +26,7 @@ _linalg_is_loaded = False
 
 def namespace(*arrays: Array) -> Any:
     """Return the array API namespace that the given arrays share."""
-    # Asked thousands of times in a fit: the usual answer shall cost nothing.
+    # Called thousands of times in a fit: a short cut for NumPy.
     if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
         return array_api_compat.numpy
     return array_api_compat.array_namespace(*arrays)
@@ -85,7 +89,7 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if array_api_compat.is_cupy_array(x):
         return np.asarray(x.get())
     if type(x).__module__.startswith("array_api_strict"):
-        # It plays several devices, and lets NumPy see only the one it calls the CPU.
+        # It imitates several devices, and NumPy can read only the one called CPU.
         return np.asarray(x.to_device(namespace(x).Device("CPU_DEVICE")))
     return np.asarray(x)
 

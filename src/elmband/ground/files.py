@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
 
-# Nobody may write to a file of such a mode; one who may do anything would not be stopped.
+# Bits of a mode that let somebody write; looked at because the system stops no administrator.
 _WRITE_BITS = 0o222
-# By which a terminal, a scheduler or a user asks a process to end.
+# Signals by which a terminal, a scheduler or a user asks a process to end.
 _ENDINGS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
@@ -40,7 +40,7 @@ def lies_in(path: Path, places: Iterable[Path]) -> bool:
 
 
 def check_name(path: str | Path) -> None:
-    """Refuse what no system takes for a name; Python says so in words that do not name it."""
+    """Refuse a name with a null byte, with a sentence that names it, as Python's does not."""
     if "\0" in str(path):
         raise OSError(f"{str(path)!r} cannot be the name of a file; the output needs another.")
 
@@ -217,7 +217,7 @@ def _given_back(taken: Sequence[tuple[Path, Path, Path | None]]) -> list[str]:
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Let signals that ask the process to end wait for the end of a block, and answer them then.
+    """Delay signals that ask the process to end until the end of a block.
 
     Python hands signals to the main thread only: in another one this does nothing, as the block
     is not interrupted there, unless the process ends meanwhile.
@@ -231,7 +231,7 @@ def signals_held() -> Iterator[None]:
         waiting.append(number)
 
     handlers = {number: signal.getsignal(number) for number in _ENDINGS}
-    # What is ignored stays so, and what other languages handle cannot be put back.
+    # Ignored signals stay ignored; handlers not set from Python (None) could not be put back.
     fixed = (None, signal.SIG_IGN)
     held = {number: handler for number, handler in handlers.items() if handler not in fixed}
     try:
@@ -278,5 +278,5 @@ def _names_to_disk(folder: Path) -> None:
 
 
 def _user() -> int:
-    """Return who runs this; systems without such numbers have no folders that look at them."""
+    """Return the number of the user, 0 on systems without such numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else 0

@@ -27,7 +27,7 @@ except ImportError:  # Windows
 LOCK_NAME = "in-use.lock"
 """Name of the file that holds the lock of a folder."""
 
-# What the system says where locks do not exist, and where somebody else has this one.
+# Errors of file systems without locks, and of a lock that somebody else has.
 _NO_LOCKS = {errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EINVAL}
 _TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 # A link could lead to a file of somebody else, which would be overwritten.
@@ -91,7 +91,7 @@ class FolderLock:
                 raise
             note = _note(file)
             if _may_be_alive(note):
-                # No system tells that the holder is gone.
+                # Without locks, the system does not tell whether the holder is gone.
                 hint = f" If that process is gone, delete {self._path}."
                 raise BlockingIOError(self._refusal(note) + hint) from None
 

@@ -15,7 +15,7 @@ _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def printable(text: str) -> str:
-    r"""Return lines of text without what a terminal would obey; they stay lines.
+    r"""Return text with control characters written out; lines stay lines.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    r"""Return a name or a sentence likewise; a line break in it would look like a line of ours.
+    r"""Return a name or a sentence with control characters written out, line breaks included.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from elmband.layers.neurons import KINDS, SQUARED_DISTANCES, Kind, NeuronCounts,
 from elmband.layers.relevance import Relevance, Shape
 from elmband.layers.views import STANDARD, View
 from elmband.sources.hidden_cache import once, written_once
+from elmband.sums.marks import MarkedRows
 from elmband.sums.moments import Chunk
 from elmband.sums.sample import RowSample
 from elmband.sums.scaling import Scaling
@@ -47,9 +48,9 @@ class HiddenLayer:
         """Return hidden outputs H (n, L) of standardised inputs Z (n, d), on NumPy in `out`."""
         if isinstance(Z, np.ndarray):
             H = np.empty((Z.shape[0], self.n_neurons), Z.dtype) if out is None else out
-            start = 0
+            start, marks = 0, MarkedRows.of(Z)
             for block in self.blocks:
-                block.write(Z, H[:, start : start + block.count])
+                block.write(Z, H[:, start : start + block.count], marks)
                 start += block.count
             return H
         xp = namespace(Z)

@@ -13,9 +13,17 @@ import numpy as np
 
 from elmband.engines import engine
 from elmband.ground.arrays import Array, cast, namespace, place
+from elmband.sums.marks import MarkedRows
 
 Kind: TypeAlias = str | Callable[[Array], Array]
 NeuronCounts: TypeAlias = int | Mapping[Any, int]
+
+
+def _times(Z: Array, W: Array, marks: MarkedRows | None, out: Any = None) -> Array:
+    """Return ZW, by the marks of rows where these are known; on NumPy in `out`."""
+    if marks is not None:
+        return marks.times(W, out)
+    return Z @ W if out is None else np.matmul(Z, W, out=out)
 
 
 # Numbers that stay near the processor while several functions are applied to them.
@@ -138,31 +146,31 @@ class Neurons:
         """Their number and kind in words."""
         return f"{self.count:,} {getattr(self.kind, '__name__', self.kind)}"
 
-    def __call__(self, Z: Array) -> Array:
+    def __call__(self, Z: Array, marks: MarkedRows | None = None) -> Array:
         """Return the outputs of these neurons, one column each."""
         if self.passes:
             return Z
+        if self.kind == "laplace":
+            return self._laplace(Z, marks)
         if self.metric is not None:
-            Z = Z @ self.metric
+            Z = _times(Z, self.metric, marks)
         if self.kind == "rbf_l2":
             return self._gaussian(Z)
-        if self.kind == "laplace":
-            return self._laplace(Z)
         if self.kind in SQUARED_DISTANCES:
             squares = SQUARED_DISTANCES[str(self.kind)](Z, self.weights)
             return namespace(Z).exp(-0.5 * squares / self.bias**2)
         weights, bias = self._inner
         return self._activated(Z @ weights, bias)
 
-    def write(self, Z: Array, out: np.ndarray[Any, Any]) -> None:
-        """Write the outputs into columns of a NumPy array."""
+    def write(self, Z: Array, out: np.ndarray[Any, Any], marks: MarkedRows | None) -> None:
+        """Write the outputs into columns of a NumPy array; rows may be known by their marks."""
         if self.passes or self.kind in SQUARED_DISTANCES:
-            out[...] = self(Z)
+            out[...] = self(Z, marks)
             return
         # Not in place: functions run much faster over whole arrays than over parts of rows.
         T = engine.scratch("T", out.shape, out.dtype)
         weights, bias = self._inner
-        np.matmul(Z, weights, out=T)
+        _times(Z, weights, marks, T)
         if self.kind == "sigmoid":
             np.add(_half_tanh(T, bias), 0.5, out=out)
         else:
@@ -196,11 +204,12 @@ class Neurons:
         exponent = wide @ xp.concat(rows, axis=0)
         return xp.exp(xp.clip(exponent, max=0.0))
 
-    def _laplace(self, Z: Array) -> Array:
-        """Return exp(-‖z - c‖ / b), on NumPy in one array."""
+    def _laplace(self, Z: Array, marks: MarkedRows | None) -> Array:
+        """Return exp(-‖zS - c‖ / b), on NumPy in one array; S is the metric, where there is one."""
         xp = namespace(Z)
-        squares = Z @ (-2 * self.weights)
-        squares += xp.sum(Z**2, axis=1)[:, None]
+        inner = Z if self.metric is None else _times(Z, self.metric, marks)
+        squares = inner @ (-2 * self.weights) if marks is None else marks.times(self._inwards)
+        squares += xp.sum(inner**2, axis=1)[:, None]
         squares += xp.sum(self.weights**2, axis=0)
         if not isinstance(squares, np.ndarray):
             return xp.exp(xp.sqrt(xp.clip(squares, min=0.0)) / -self.bias)
@@ -208,6 +217,11 @@ class Neurons:
         np.sqrt(squares, out=squares)
         squares /= -self.bias
         return np.exp(squares, out=squares)
+
+    @cached_property
+    def _inwards(self) -> Array:
+        """-2SC with centres C, whose product with z needs no zS in between."""
+        return -2 * (self.weights if self.metric is None else self.metric @ self.weights)
 
     @staticmethod
     def _own(function: Callable[[Array], Array], preactivation: Array) -> Array:

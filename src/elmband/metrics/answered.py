@@ -1,22 +1,16 @@
 """Sums over the most confident rows, for every threshold at which a classifier may answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elmband.ground.arrays import to_numpy
-from elmband.metrics._checks import require, rows
+from elmband.ground.arrays import Floats, to_numpy
+from elmband.metrics.checks import require, rows
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-# Sums of weights, and shares such as 0.1 + 0.2, are off by this much at most: it costs no row.
+# Rounding of sums of weights, and of shares such as 0.1 + 0.2, at most: it must not cost a row.
 ROUNDING = 1e-12
 
 

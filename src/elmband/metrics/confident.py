@@ -1,18 +1,12 @@
 """True and false positives among the most confident rows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elmband.metrics._checks import numbers, require
+from elmband.ground.arrays import Floats
 from elmband.metrics.answered import ROUNDING, ClassSums, answered, class_sums, share
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from elmband.metrics.checks import numbers, require
 
 Of: TypeAlias = Literal["answered", "all"]
 
@@ -132,6 +126,6 @@ def rates(sums: ClassSums, of: Of) -> tuple[Floats, Floats]:
 
 
 def check_of(of: Of) -> Of:
-    """Return what rates are shares of, or say in a sentence what it can be."""
+    """Return `of`, or say in a sentence what it can be."""
     require(of in ("answered", "all"), f"of is {of!r}, expected 'answered' or 'all'")
     return of

@@ -1,17 +1,12 @@
 """Coverage level by level and group by group."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elmband.metrics._checks import check_levels, judge, numbers, require, weighted_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from elmband.ground.arrays import Floats
+from elmband.metrics.checks import check_levels, judge, numbers, require, weighted_mean
 
 
 class CalibrationCurve(NamedTuple):

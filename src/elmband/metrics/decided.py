@@ -1,14 +1,13 @@
 """Counts of decided rows, and what they say of a classifier that abstains."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from elmband.ground.arrays import Floats
 from elmband.ground.wording import percent
 from elmband.sums.moments import Moments
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class SelectiveEvaluation(NamedTuple):
         n, answered = float(counts.sum()), float(counts[:, :, 1].sum())
         if not n > 0:
             raise ValueError("There are no rows with a weight above zero to evaluate on.")
-        # Differences of sums would leave rounding where nothing is wrong.
+        # Summed directly: a difference of sums would leave rounding where nothing is wrong.
         wrong = counts[~np.eye(len(counts), dtype=np.bool_)].sum(axis=0)
         fpr = precision = np.nan
         if positive is not None:

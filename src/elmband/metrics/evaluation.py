@@ -1,20 +1,16 @@
 """The scores of an evaluation, as a value that prints itself as a table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elmband.ground.wording import percent_exactly
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    # A float, or an array over outputs where there are several.
-    Number: TypeAlias = float | NDArray[np.float64]
-    Line: TypeAlias = tuple[str, ...]
+# A float, or an array over outputs where there are several.
+Number: TypeAlias = float | NDArray[np.float64]
+Line: TypeAlias = tuple[str, ...]
 
 
 class LevelEvaluation(NamedTuple):

@@ -1,22 +1,18 @@
 """Scorers that let scikit-learn select models on an interval metric."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from elmband.metrics._checks import check_levels, require
+from elmband.metrics.checks import check_levels, require
 from elmband.metrics.scores import cwc, interval_score, nmpiw, picp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def interval_scorer(
     metric: Any, *, confidence_level: float = 0.9, greater_is_better: bool = False
-) -> _IntervalScorer:
+) -> "_IntervalScorer":
     """Make a scorer for ``scoring=`` in `GridSearchCV`, `cross_val_score` and the like.
 
     It calls ``estimator.predict_interval(X, confidence_level=...)``, or where that is missing, as

@@ -1,19 +1,13 @@
 """Scores of intervals, quantiles and normal predictions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import erf
 from sklearn.metrics import mean_pinball_loss
 
-from elmband.metrics._checks import check_levels, judge, require, rows, standardised, weighted_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from elmband.ground.arrays import Floats
+from elmband.metrics.checks import check_levels, judge, require, rows, standardised, weighted_mean
 
 
 def picp(y_true: Any, interval: Any, *, sample_weight: Any = None) -> float:

@@ -5,23 +5,16 @@ confidence are answered together or not at all, so there is one answered part fo
 confidence, from the strictest threshold to the one that answers every row.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, xlog1py
 
-from elmband.metrics._checks import numbers, require
+from elmband.ground.arrays import Floats
 from elmband.metrics.answered import Answered, answered, class_sums, first_reaching
+from elmband.metrics.checks import numbers, require
 from elmband.metrics.confident import Of, rates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 COVERAGES = (0.01, 0.03, 0.05, 0.1, 0.3, 0.5, 1.0)
 

@@ -1,24 +1,17 @@
 """Scores of any number of rows in flat memory, from sums over chunks."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from elmband.ground.arrays import to_numpy
-from elmband.metrics._checks import check_levels, judge, require, standardised
+from elmband.ground.arrays import Floats, to_numpy
+from elmband.metrics.answered import share
+from elmband.metrics.checks import check_levels, judge, require, standardised
 from elmband.metrics.evaluation import Evaluation, LevelEvaluation
 from elmband.sums.moments import Moments
 from elmband.sums.scaling import ColumnMoments, column_moments
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +81,7 @@ class IntervalSums:
             n=n,
             rmse=_number(np.sqrt(sums.squared / n)),
             mae=_number(sums.absolute / n),
-            r2=_number(1 - _ratio(sums.squared, spread)),
+            r2=_number(1 - share(sums.squared, spread)),
             nll=_number(sums.nll / n),
             levels=tuple(self._level(j) for j in range(len(self.levels))),
         )
@@ -102,7 +95,7 @@ class IntervalSums:
             # Not divided by n: where all are inside, this is 1 exactly for all weights.
             coverage=_number(inside / (inside + outside)),
             mean_width=_number(width),
-            nmpiw=_number(_ratio(width, self.high - self.low)),
+            nmpiw=_number(share(width, self.high - self.low)),
             interval_score=_number(width + 2 / (1 - level) * miss),
         )
 
@@ -169,11 +162,6 @@ def _nothing(levels: tuple[float, ...], m: int) -> IntervalSums:
         high=np.full(m, -np.inf),
         totals=Totals(none, none, none, nones, nones, nones, nones),
     )
-
-
-def _ratio(values: Floats, whole: Floats) -> Floats:
-    """Divide, with NaN where the whole is zero."""
-    return np.divide(values, whole, out=np.full_like(values, np.nan), where=whole > 0)
 
 
 def _number(values: Floats) -> float | Floats:

@@ -1,7 +1,7 @@
-"""What people look along: a column of the table as they know it, not the features made of it.
+"""Columns as people know them: axes that a report splits rows along, made of encoded features.
 
-A model sees text as a mark for each word and dates as sines and cosines. Here marks are words
-again, and angles are hours, weekdays and days of the year.
+A model sees text as one-hot marks and dates as sines and cosines. Here marks are words again, and
+angles are hours, weekdays and days of the year.
 """
 
 import math
@@ -9,14 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from elmband.ground.arrays import Floats
 from elmband.ground.wording import span
 from elmband.sources.encode.state import EncoderState, LevelsColumn, NumberColumn, TimeColumn
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Words with a bin of their own, and one for all others.
 MOST_WORDS = 10
@@ -33,14 +32,12 @@ class Axis(ABC):
     name: str
     places: tuple[int, ...]
 
+    # Whether values are numbers in the units of the column.
+    is_number: ClassVar[bool] = False
+
     @property
     def may_miss(self) -> bool:
         """Whether values may be missing, which are NaN then."""
-        return False
-
-    @property
-    def is_number(self) -> bool:
-        """Whether values are numbers in the units of the column."""
         return False
 
     @abstractmethod
@@ -64,10 +61,7 @@ class Axis(ABC):
 class NumberAxis(Axis):
     """Numbers as they are; a second feature, where there is one, marks those that are missing."""
 
-    @property
-    def is_number(self) -> bool:
-        """They are."""
-        return True
+    is_number = True
 
     @property
     def may_miss(self) -> bool:
@@ -82,8 +76,26 @@ class NumberAxis(Axis):
         return values
 
 
+class WrittenAxis(Axis):
+    """Values that people know by a name: of a day, of an hour."""
+
+    @abstractmethod
+    def written(self, value: float) -> str:
+        """Write a value."""
+
+    def label(self, low: float, high: float) -> str:
+        """Write the values that a bin spans."""
+        first, last = self.written(low), self.written(high)
+        return first if first == last else f"{first} to {last}"
+
+    def groups(self, X: Any) -> np.ndarray[Any, Any]:
+        """Return all values as they are written."""
+        found, place = np.unique(self.values(X), return_inverse=True)
+        return np.asarray(np.asarray([self.written(value) for value in found])[place.reshape(-1)])
+
+
 @dataclass(frozen=True, eq=False)
-class DayAxis(NumberAxis):
+class DayAxis(WrittenAxis, NumberAxis):
     """Days, from years with a fraction, which goes on within a day where there is a `clock`."""
 
     clock: bool = False
@@ -96,41 +108,18 @@ class DayAxis(NumberAxis):
         day = date(year, 1, 1) + timedelta(days=min(int((value - year) * days + part), days - 1))
         return f"{day.day} {day:%b} {day.year}"
 
-    def label(self, low: float, high: float) -> str:
-        """Write the days that a bin spans."""
-        first, last = self.written(low), self.written(high)
-        return first if first == last else f"{first} to {last}"
 
-    def groups(self, X: Any) -> np.ndarray[Any, Any]:
-        """Return all days as they are written."""
-        return np.asarray([self.written(value) for value in self.values(X)])
-
-
-class CycleAxis(Axis):
-    """What comes back after `period` steps, from its sine and cosine."""
+class CycleAxis(WrittenAxis):
+    """A quantity that repeats after `period` steps, such as the hour, from its sine and cosine."""
 
     period: float
 
     def values(self, X: Any) -> Floats:
-        """Return how far the circle has been gone, to a thousandth of a step."""
+        """Return the place on the circle, from its angle, to a thousandth of a step."""
         sine, cosine = (np.asarray(X[:, place], dtype=np.float64) for place in self.places)
         turn = np.arctan2(sine, cosine) / (2 * np.pi) * self.period
-        # Features may be float32: what is a little below 0 is no full turn.
+        # Rounding in float32 may give an angle just below 0: that is place 0, not a full turn.
         return np.asarray(np.round(turn, 3) % self.period)
-
-    @abstractmethod
-    def written(self, value: float) -> str:
-        """Write a value."""
-
-    def label(self, low: float, high: float) -> str:
-        """Write the values that a bin spans."""
-        ends = self.written(low), self.written(high)
-        return ends[0] if ends[0] == ends[1] else " to ".join(ends)
-
-    def groups(self, X: Any) -> np.ndarray[Any, Any]:
-        """Return all values as they are written."""
-        found, place = np.unique(self.values(X), return_inverse=True)
-        return np.asarray(np.asarray([self.written(value) for value in found])[place.reshape(-1)])
 
 
 class WeekAxis(CycleAxis):
@@ -171,7 +160,7 @@ class YearAxis(CycleAxis):
 
 @dataclass(frozen=True, eq=False)
 class WordsAxis(Axis):
-    """Words, each with a mark; the last one stands for words that have none.
+    """Words, one-hot encoded; the last one stands for words without a mark.
 
     `order` is the bin of every word, and `names` are those of the bins.
     """
@@ -218,14 +207,14 @@ class WordsAxis(Axis):
 
 @dataclass(frozen=True, eq=False)
 class MarkAxis(WordsAxis):
-    """A single mark, which tells two kinds of rows apart."""
+    """A single mark of 0 or 1, such as that a value is missing."""
 
     def _codes(self, X: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         return np.asarray(X[:, self.places[0]] > 0.5, dtype=np.int64)
 
 
 def axes_of(names: Sequence[str], state: EncoderState | None) -> tuple[Axis, ...]:
-    """Return what can be looked along: the columns of an encoder, or features as they are."""
+    """Return the axes of a model: the columns of its encoder, or its features as they are."""
     if state is None or len(state.names) != len(names):
         return tuple(NumberAxis(name, (place,)) for place, name in enumerate(names))
     return tuple(_encoded(state))

@@ -1,26 +1,27 @@
 """Bins: tenths of a column, steps of a threshold, and narrow ones from which medians are read."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from elmband.ground.arrays import Floats, Ints
 from elmband.report.axes import Axis
-from elmband.report.tallies import Cells, Floats, Ints
+from elmband.report.tallies import Cells, Span
 
 MOST_BINS = 10
 _ROWS_PER_BIN = 25
 # A gap between values is at least this share of their range.
 _LEAST_GAP = 0.05
-# Along more features than this nobody looks.
+# Features shown at most: nobody reads more.
 MOST_FEATURES = 20
 # Thresholds at every percent of the rows.
 _STEPS = 100
 Line = dict[str, Any]
-# Values that a threshold stems from may be computed a little differently next time.
+# Relative slack of a threshold: values may be computed a little differently next time.
 _SLACK = 1e-6
 
 
@@ -123,6 +124,31 @@ def _cut_at_gaps(column: Floats, edges: list[float]) -> Floats:
         found -= {edges[k - 1]} if few[0] else set()
         found -= {edges[k]} if few[1] else set()
     return np.array(sorted(found))
+
+
+def bin_lines(
+    features: FeatureBins, counted: Cells, spans: Span, line: Callable[[int, int], Line]
+) -> list[Line]:
+    """Return one line for every bin of every feature; bins without rows are left out.
+
+    The first of the values `counted` is the number of rows. `line` turns a cell, and the number of
+    bins of its feature that have rows, into what is told of it.
+    """
+    parts = [np.count_nonzero(part[:, 0]) for part in features.cut(counted.sums)]
+    lines = []
+    for cell, (feature, place) in enumerate(features.owners):
+        if counted.sums[cell, 0] > 0:
+            low, high = float(spans.low[cell]), float(spans.high[cell])
+            where: Line = {"feature": feature, "bin": place}
+            where |= {"label": features.axes[feature].label(low, high), "from": low, "to": high}
+            lines.append(where | line(cell, int(parts[feature])))
+    return lines
+
+
+def of_features(features: FeatureBins, lines: list[Line]) -> Iterator[tuple[str, list[Line]]]:
+    """Yield the name of every feature, and the lines of its bins."""
+    for k, axis in enumerate(features.axes):
+        yield axis.name, [line for line in lines if line["feature"] == k]
 
 
 def with_gaps(features: FeatureBins, lines: list[Line]) -> list[Line]:

@@ -61,46 +61,46 @@ _CONFIG: Spec = {
 }
 
 
-def interval_charts(
-    level: float, unit: str, start: int, error: float, *, noise: bool
-) -> dict[str, Spec]:
-    """Return the charts of a page on intervals.
+_HELD, _RIGHT = "share of intervals that held", "share of labels that are right"
 
-    The slider begins at the point `start`; the `error` is that of all rows. What the `noise`
-    depends on may not be known.
-    """
-    held = "share of intervals that held"
+
+def charts(content: Spec) -> dict[str, Spec]:
+    """Return the charts of a page: those of its kind, relevance, and one for each grouping."""
+    intervals = content["kind"] == "intervals"
+    made = _of_intervals(content) if intervals else _of_classes(content)
+    if content["depends"]:
+        made["depends"] = _depends(noise=content["depends"]["noise"])
+    if not intervals and content["promise"]:
+        made["answered"] = _along(_answered())
+    for k in range(len(content["groups"])):
+        rows = f"groups.{k}.rows"
+        made[f"groups-{k}"] = (
+            _dots(rows, "held", content["level"], _HELD)
+            if intervals
+            else _dots(rows, "right", content["right"]["share"], _RIGHT)
+        )
+    return made
+
+
+def _of_intervals(content: Spec) -> dict[str, Spec]:
+    people, unit = content["people"], content["unit"] or content["target"]
+    start = 0 if people["start"] is None else people["start"]["at"]
     return {
-        "levels": _diagonal("promise.levels", ("level", "held"), ("promised", held)),
+        "levels": _diagonal("promise.levels", ("level", "held"), ("promised", _HELD)),
         "widths": _along(_widths(unit)),
-        "held": _along(_dots("bins", "held", level, held)),
-        "people": _people("mean error", unit, ",.3~r", start, error),
+        "held": _along(_dots("bins", "held", content["level"], _HELD)),
+        "people": _people("mean error", unit, ",.3~r", start, people["error"]),
         "parts": _parts(),
-        "depends": _depends(noise=noise),
     }
 
 
-def class_charts(share: float, start: int, *, abstains: bool) -> dict[str, Spec]:
-    """Return the charts of a page on classes; `share` is that of right labels among all."""
-    right = "share of labels that are right"
-    charts = {
-        "probability": _diagonal(
-            "probability.bins", ("said", "true"), ("probability said", "share that came true")
-        ),
-        "right": _along(_dots("bins", "right", share, right)),
-        "people": _people("wrong answers", "", ".2~%", start, 1 - share),
-        "depends": _depends(noise=False),
-    }
-    if abstains:
-        charts["answered"] = _along(_answered())
-    return charts
-
-
-def group_charts(content: Spec, field: str, title: str, level: float) -> dict[str, Spec]:
-    """Return a chart for every grouping."""
+def _of_classes(content: Spec) -> dict[str, Spec]:
+    share, start = content["right"]["share"], content["people"]["start"]["at"]
+    said = ("probability said", "share that came true")
     return {
-        f"groups-{k}": _dots(f"groups.{k}.rows", field, level, title)
-        for k in range(len(content["groups"]))
+        "probability": _diagonal("probability.bins", ("said", "true"), said),
+        "right": _along(_dots("bins", "right", share, _RIGHT)),
+        "people": _people("wrong answers", "", ".2~%", start, 1 - share),
     }
 
 
@@ -142,33 +142,50 @@ def _places() -> Spec:
     return {"field": "place", "type": "nominal", "sort": None, "axis": axis}
 
 
-def _tips(*fields: tuple[str, str, str | None]) -> list[Spec]:
-    return [
-        {"field": field, "title": title, **({"format": form} if form else {})}
-        for field, title, form in fields
-    ]
+def _layer(mark: Spec, encoding: Spec, data: Any = None, **before: Any) -> Spec:
+    """Return a layer of the rows of the chart, or of `data` of its own."""
+    own = {} if data is None else {"data": {"values": data}}
+    return {**own, **before, "mark": mark, "encoding": encoding}
 
 
-_RANGE = (("low", "at least", ".1%"), ("high", "at most", ".1%"), ("n", "rows", ","))
+def _rule(colour: str, **more: Any) -> Spec:
+    return {"type": "rule", "color": colour, **(more or _DASHED)}
+
+
+def _listed(rows: str, *layers: Spec) -> Spec:
+    """Draw rows one below the other, with a place also for those that have nothing to be drawn."""
+    ghost = _layer({"type": "point", "opacity": 0}, {"y": _places()})
+    return _spec(rows, _STEP, layer=[ghost, *layers])
+
+
+def _tips(**fields: str | tuple[str, str]) -> list[Spec]:
+    """Return what a pointer shows: a title for every field, or a title and a format."""
+    told = []
+    for field, title in fields.items():
+        name, *form = [title] if isinstance(title, str) else title
+        told.append({"field": field, "title": name, **({"format": form[0]} if form else {})})
+    return told
+
+
+_ENDS = {"low": ("at least", ".1%"), "high": ("at most", ".1%")}
+_ROWS = ("rows", ",")
 
 
 def _diagonal(rows: str, fields: tuple[str, str], titles: tuple[str, str]) -> Spec:
-    """Draw what was said against what came true; both are the same on the diagonal."""
-    whole = {"domain": [0, 1]}
+    """Draw predicted against observed shares, which are equal on the diagonal."""
+    (said, held), (x_title, y_title) = fields, titles
     x, y, low = (
-        _share(field, title, **whole)
-        for field, title in ((fields[0], titles[0]), (fields[1], titles[1]), ("low", titles[1]))
+        _share(field, title, domain=[0, 1])
+        for field, title in ((said, x_title), (held, y_title), ("low", y_title))
     )
-    ends = {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}
     straight = {name: {"field": name, "type": "quantitative"} for name in ("x", "y")}
-    tips = _tips((fields[0], titles[0], ".1%"), (fields[1], titles[1], ".1%"), *_RANGE[:2])
+    tips = _tips(**{said: (x_title, ".1%"), held: (y_title, ".1%")}, **_ENDS)
+    corners = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
+    margin = {"x": x, "y": low, "y2": {"field": "high"}}
     layers = [
-        {"data": ends, "mark": {"type": "line", "color": _MUTED, **_DASHED}, "encoding": straight},
-        {
-            "mark": {"type": "rule", "color": _FIRST, "strokeWidth": 2},
-            "encoding": {"x": x, "y": low, "y2": {"field": "high"}},
-        },
-        {"mark": {**_DOT, "color": _FIRST}, "encoding": {"x": x, "y": y, "tooltip": tips}},
+        _layer({"type": "line", "color": _MUTED, **_DASHED}, straight, corners),
+        _layer(_rule(_FIRST, strokeWidth=2), margin),
+        _layer({**_DOT, "color": _FIRST}, {"x": x, "y": y, "tooltip": tips}),
     ]
     return _spec(rows, 320, layer=layers)
 
@@ -179,35 +196,16 @@ def _dots(rows: str, field: str, level: float, title: str) -> Spec:
     A band around it is what is tolerated: shares whose whole margin lies left of it are red.
     """
     x, low, promised = (_share(name, title, zero=False) for name in (field, "low", "level"))
-    band = limits(level)
     judged = {"condition": {"test": "datum.verdict === 'broken'", "value": _BAD}, "value": _FIRST}
-    tips = _tips(("label", "where", None), (field, title, ".1%"), *_RANGE)
-    layers = [
-        {
-            "data": {"values": [band]},
-            "mark": {"type": "rect", "color": _LINE, "opacity": 0.7},
-            "encoding": {"x": low, "x2": {"field": "high"}},
-        },
-        {
-            "data": {"values": [{"level": level}]},
-            "mark": {"type": "rule", "color": _SECOND, **_DASHED},
-            "encoding": {"x": promised},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {"y": _places(), "x": low, "x2": {"field": "high"}, "color": judged},
-        },
-        {
-            "mark": _DOT,
-            "encoding": {"y": _places(), "x": x, "color": judged, "tooltip": tips},
-        },
-    ]
-    return _spec(rows, _STEP, layer=[_ghost(), *layers])
-
-
-def _ghost() -> Spec:
-    """Keep a place for every row, also for those that have nothing to be drawn."""
-    return {"mark": {"type": "point", "opacity": 0}, "encoding": {"y": _places()}}
+    tips = _tips(label="where", **{field: (title, ".1%")}, **_ENDS, n=_ROWS)
+    margin, band = {"x": low, "x2": {"field": "high"}}, [limits(level)]
+    return _listed(
+        rows,
+        _layer({"type": "rect", "color": _LINE, "opacity": 0.7}, margin, band),
+        _layer(_rule(_SECOND), {"x": promised}, [{"level": level}]),
+        _layer({"type": "rule", "strokeWidth": 2}, {"y": _places(), **margin, "color": judged}),
+        _layer(_DOT, {"y": _places(), "x": x, "color": judged, "tooltip": tips}),
+    )
 
 
 def _widths(unit: str) -> Spec:
@@ -219,91 +217,72 @@ def _widths(unit: str) -> Spec:
         "legend": _BELOW,
     }
     across = {"type": "quantitative", "axis": {"title": unit, "tickCount": 5, **_SHORT}}
-    tips = _tips(
-        ("label", "where", None),
-        ("width", width, ",.3~r"),
-        ("error", error, ",.3~r"),
-        ("n", "rows", ","),
-    )
+    tips = _tips(label="where", width=(width, ",.3~r"), error=(error, ",.3~r"), n=_ROWS)
     layers = [
-        {
-            "mark": mark,
-            "encoding": {
+        _layer(
+            mark,
+            {
                 "y": _places(),
                 "x": {"field": field, **across},
                 "color": {"datum": name, **colour},
                 "tooltip": tips,
             },
-        }
+        )
         for field, name, mark in (("width", width, _BAR), ("error", error, _DOT))
     ]
-    return _spec("bins", _STEP, layer=[_ghost(), *layers])
+    return _listed("bins", *layers)
 
 
 def _answered() -> Spec:
     """Draw the share of rows that are answered."""
     title = "share of rows that are answered"
-    tips = _tips(
-        ("label", "where", None),
-        ("answered", title, ".1%"),
-        ("error", "of these wrong", ".2%"),
-        ("n", "rows", ","),
-    )
+    tips = _tips(label="where", answered=(title, ".1%"), error=("of these wrong", ".2%"), n=_ROWS)
     encoding = {"y": _places(), "x": _share("answered", title, domain=[0, 1]), "tooltip": tips}
-    bars = {"mark": {**_BAR, "color": _SOFT}, "encoding": encoding}
-    return _spec("bins", _STEP, layer=[_ghost(), bars])
+    return _listed("bins", _layer({**_BAR, "color": _SOFT}, encoding))
+
+
+def _folded(words: dict[str, str], colours: list[str], shown: int = 2) -> tuple[Any, Spec]:
+    """Return what makes a row for each of two fields, or the first, and the colour of each."""
+    (first, one), (_, other) = words.items()
+    transform = [
+        {"fold": list(words)[:shown], "as": ["part", "share"]},
+        {"calculate": f"datum.part === '{first}' ? '{one}' : '{other}'", "as": "what"},
+    ]
+    colour = {
+        "field": "what",
+        "type": "nominal",
+        "scale": {"domain": [one, other][:shown], "range": colours[:shown]},
+        "legend": _BELOW if shown > 1 else None,
+    }
+    return transform, colour
 
 
 def _parts() -> Spec:
     """Draw both parts of the variance, which add up to all of it."""
-    noise, unknown = "noise in the data", "too little data"
-    fold = {"fold": ["noise", "unknown"], "as": ["part", "share"]}
-    words = {"calculate": f"datum.part === 'noise' ? '{noise}' : '{unknown}'", "as": "what"}
+    words = {"noise": "noise in the data", "unknown": "too little data"}
+    transform, colour = _folded(words, [_SOFT, _FIRST])
     encoding = {
         "y": _places(),
         "x": {**_share("share", "share of the uncertainty", domain=[0, 1]), "stack": "zero"},
-        "color": {
-            "field": "what",
-            "type": "nominal",
-            "scale": {"domain": [noise, unknown], "range": [_SOFT, _FIRST]},
-            "legend": _BELOW,
-        },
+        "color": colour,
         "order": {"field": "what", "sort": "ascending"},
-        "tooltip": _tips(
-            ("label", "where", None), ("what", "part", None), ("share", "share", ".1%")
-        ),
+        "tooltip": _tips(label="where", what="part", share=("share", ".1%")),
     }
-    bars = {"mark": _BAR, "encoding": encoding}
-    return _along(_spec("bins", _STEP, layer=[_ghost(), bars]), fold, words)
+    return _along(_listed("bins", _layer(_BAR, encoding)), *transform)
 
 
 def _depends(*, noise: bool) -> Spec:
     """Draw the shares of columns in how predictions change, and those of the noise below each."""
-    names = {"mean": "the prediction", "noise": "the noise"}
-    shown = ["mean", "noise"] if noise else ["mean"]
-    words = [names[name] for name in shown]
+    words = {"mean": "the prediction", "noise": "the noise"}
+    transform, colour = _folded(words, [_FIRST, _SECOND], 2 if noise else 1)
     encoding = {
         "y": _places(),
         "x": _share("share", "share in how it changes", zero=True, nice=True),
-        "color": {
-            "field": "what",
-            "type": "nominal",
-            "scale": {"domain": words, "range": [_FIRST, _SECOND][: len(words)]},
-            "legend": _BELOW if noise else None,
-        },
-        "tooltip": _tips(
-            ("label", "column", None), ("what", "of", None), ("share", "share", ".1%")
-        ),
+        "color": colour,
+        "tooltip": _tips(label="column", what="of", share=("share", ".1%")),
     }
     if noise:
-        encoding["yOffset"] = {"field": "what", "type": "nominal", "sort": words}
-    transform = [
-        {"fold": shown, "as": ["part", "share"]},
-        {
-            "calculate": f"datum.part === 'mean' ? '{names['mean']}' : '{names['noise']}'",
-            "as": "what",
-        },
-    ]
+        encoding["yOffset"] = {"field": "what", "type": "nominal", "sort": list(words.values())}
     height = {"step": 34 if noise else _STEP["step"], "for": "position"}
     mark = {"type": "bar"} if noise else _BAR
     return _spec("depends.rows", height, mark=mark, encoding=encoding, transform=transform)
@@ -318,24 +297,14 @@ def _people(name: str, unit: str, form: str, start: int, error: float) -> Spec:
     title = f"{name}, {unit}" if unit else name
     y: Spec = {"field": "error", "type": "quantitative", "title": title}
     y["axis"] = {"format": ".2~%"} if "%" in form else _SHORT
-    tips = _tips(("share", "rows answered", ".1%"), ("error", name, form))
-    here: Spec = {"transform": [{"filter": "datum.at === at"}]}
-    layers: list[Spec] = [
-        {
-            "data": {"values": [{"error": error}]},
-            "mark": {"type": "rule", "color": _MUTED, **_DASHED},
-            "encoding": {"y": y},
-        },
-        {
-            "mark": {"type": "line", "color": _FIRST, "strokeWidth": 2.5},
-            "encoding": {"x": x, "y": y},
-        },
-        {**here, "mark": {"type": "rule", "color": _SECOND, **_DASHED}, "encoding": {"x": x}},
-        {**here, "mark": {**_DOT, "color": _SECOND, "size": 160}, "encoding": {"x": x, "y": y}},
-        # Points that nobody sees, large enough to be met by a pointer.
-        {
-            "mark": {**_DOT, "size": 200, "opacity": 0},
-            "encoding": {"x": x, "y": y, "tooltip": tips},
-        },
+    tips = _tips(share=("rows answered", ".1%"), error=(name, form))
+    here = [{"filter": "datum.at === at"}]
+    layers = [
+        _layer(_rule(_MUTED), {"y": y}, [{"error": error}]),
+        _layer({"type": "line", "color": _FIRST, "strokeWidth": 2.5}, {"x": x, "y": y}),
+        _layer(_rule(_SECOND), {"x": x}, transform=here),
+        _layer({**_DOT, "color": _SECOND, "size": 160}, {"x": x, "y": y}, transform=here),
+        # Invisible points, large enough for a pointer to hit.
+        _layer({**_DOT, "size": 200, "opacity": 0}, {"x": x, "y": y, "tooltip": tips}),
     ]
     return _spec("people.points", 280, params=[{"name": "at", "value": start}], layer=layers)

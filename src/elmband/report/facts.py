@@ -8,7 +8,7 @@ import numpy as np
 
 from elmband import __version__
 from elmband.report.axes import Axis, DayAxis, NumberAxis, WordsAxis
-from elmband.report.first_pass import Look
+from elmband.report.first_pass import FirstPass
 from elmband.report.inputs import encoder_state
 from elmband.report.rows import LabelledRows
 
@@ -16,11 +16,11 @@ from elmband.report.rows import LabelledRows
 _MOST_RANGES = 100
 
 
-def data_facts(rows: LabelledRows, look: Look) -> dict[str, Any]:
+def data_facts(rows: LabelledRows, first: FirstPass) -> dict[str, Any]:
     """Return sizes and ranges of the rows."""
-    lines = [line for axis in rows.axes if (line := _range(axis, look)) is not None]
+    lines = [line for axis in rows.axes if (line := _range(axis, first)) is not None]
     return {
-        "n_rows": look.n,
+        "n_rows": first.n,
         "n_dropped": rows.n_dropped,
         "n_features": len(rows.axes),
         "features": lines[:_MOST_RANGES],
@@ -28,12 +28,12 @@ def data_facts(rows: LabelledRows, look: Look) -> dict[str, Any]:
     }
 
 
-def _range(axis: Axis, look: Look) -> dict[str, Any] | None:
+def _range(axis: Axis, first: FirstPass) -> dict[str, Any] | None:
     """Return the range of numbers, or the most frequent of words; angles have neither."""
     places = list(axis.places)
-    mean = np.asarray(look.features.mean)[places]
+    mean = np.asarray(first.features.mean)[places]
     if isinstance(axis, NumberAxis):
-        low, high = (float(a[places[0]]) for a in (look.ranges.low, look.ranges.high))
+        low, high = (float(a[places[0]]) for a in (first.ranges.low, first.ranges.high))
         if isinstance(axis, DayAxis):
             return {"name": axis.name, "days": axis.label(low, high)}
         return {"name": axis.name, "low": low, "mean": float(mean[0]), "high": high}
@@ -45,7 +45,7 @@ def _range(axis: Axis, look: Look) -> dict[str, Any] | None:
 
 
 def model_facts(model: Any) -> dict[str, Any]:
-    """Return what kind of model it is, and who wrote the page when."""
+    """Return the kind of model, its layers and training rows, and version and date of the page."""
     return {
         "model": type(model).__name__,
         "encoded": encoder_state(model) is not None,
@@ -64,7 +64,7 @@ def layers(model: Any) -> list[dict[str, Any]]:
 
 
 def _kinds(blocks: Iterable[Any]) -> list[str]:
-    """Return the names of kinds; a function of the user's own has none that would say anything."""
+    """Return the kinds of neurons; functions of the user have no telling name."""
     named = (block.kind if isinstance(block.kind, str) else "own function" for block in blocks)
     return list(dict.fromkeys(named))
 

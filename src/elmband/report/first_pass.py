@@ -1,6 +1,6 @@
 """The first pass: how many rows there are, what ranges they span, and a sample of them.
 
-Edges of bins come from the sample. All that is counted between these edges is counted on all rows.
+Edges of bins come from the sample. Counts between these edges are of all rows.
 """
 
 from dataclasses import dataclass, fields
@@ -8,16 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, namespace, place, to_numpy
+from elmband.ground.arrays import Array, Keys, double, namespace, place, to_numpy
 from elmband.report.inputs import seen_in_training
 from elmband.report.rows import Block
-from elmband.report.tallies import Span
-from elmband.sums.moments import Moments
+from elmband.sums.moments import Moments, Several
 from elmband.sums.row_prints import SeenRows
-from elmband.sums.scaling import ColumnMoments, column_moments
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Keys = np.ndarray[Any, np.dtype[np.uint64]]
+from elmband.sums.sample import mixed
+from elmband.sums.scaling import ColumnMoments, Extent, column_moments, extent
 
 MOST_ROWS = 20_000
 _MOST_BYTES = 2**23
@@ -48,15 +45,15 @@ class Drawn(Moments):
 
 
 @dataclass(frozen=True, eq=False)
-class Look(Moments):
+class FirstPass(Moments):
     """Sums and ranges of features and target, samples of rows and of groups, rows seen before."""
 
     features: ColumnMoments
-    ranges: Span
+    ranges: Extent
     target: ColumnMoments
-    target_range: Span
+    target_range: Extent
     drawn: Drawn
-    groups: tuple[Drawn, ...]
+    groups: Several
     seen: SeenRows | None
 
     @property
@@ -65,30 +62,27 @@ class Look(Moments):
         return round(self.features.n)
 
     def __add__(self, other: Self) -> Self:
-        parts = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
-        groups, seen = parts.pop("groups"), parts.pop("seen")
-        return type(self)(
-            **{name: one + more for name, (one, more) in parts.items()},
-            groups=tuple(one + more for one, more in zip(*groups, strict=True)),
-            seen=None if None in seen else seen[0] + seen[1],
-        )
+        # What is not known of some rows, whether training saw them, is not known of all.
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        sums: list[Any] = [None if None in (a, b) else a + b for a, b in pairs]
+        return type(self)(*sums)
 
 
-def look(model: Any, block: Block) -> Look:
-    """Look at a block."""
+def first_pass(model: Any, block: Block) -> FirstPass:
+    """Return what the first pass sums up of a block."""
     # In one order of memory, so that sums over frames and files agree to the last digit.
     X = np.ascontiguousarray(to_numpy(double(block.X)))
     y = block.y[:, None].astype(np.float64)
     size = sample_size(X.shape[1])
     keys = number_keys(block.numbers)
     nothing = np.empty((block.n, 0))
-    return Look(
+    return FirstPass(
         column_moments(X, None),
-        Span(X.min(axis=0), X.max(axis=0)),
+        extent(X),
         column_moments(y, None),
-        Span(y.min(axis=0), y.max(axis=0)),
+        extent(y),
         Drawn(size, keys, block.X, block.y).cut(),
-        tuple(Drawn(MOST_ROWS, keys, nothing, labels).cut() for labels in block.groups),
+        Several(tuple(Drawn(MOST_ROWS, keys, nothing, one).cut() for one in block.groups)),
         seen_in_training(model, block),
     )
 
@@ -100,7 +94,4 @@ def sample_size(n_features: int) -> int:
 
 def number_keys(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Keys:
     """Mix row numbers to 64 random bits, by splitmix64."""
-    key: Keys = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    return key ^ (key >> np.uint64(31))
+    return mixed(numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))

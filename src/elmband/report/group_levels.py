@@ -6,22 +6,21 @@ What is missing is a group of its own.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from elmband.ground.arrays import Floats, Labels
 from elmband.ground.wording import plain, span
 from elmband.report.axes import MISSING
 from elmband.report.bins import between, feature_edges
-
-Labels: TypeAlias = np.ndarray[Any, Any]
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+from elmband.report.tallies import ByLabel
 
 # Values of a number that have a group each.
 MOST_VALUES = 20
 # Spans of the calendar, at most.
 _MOST_SPANS = 24
-# Text cannot be NaN: this is none that people write.
+# Stands for missing text, which cannot be NaN; nobody writes this character.
 NO_TEXT = "\x01"
 _UNITS = ("h", "D", "7D", "M", "3M", "Y", "10Y", "100Y")
 
@@ -39,7 +38,7 @@ class Cut:
     unit: str | None = None
 
     def codes(self, labels: Labels) -> Labels:
-        """Return what equal rows of one group have in common; missing ones stay so."""
+        """Return the group of every row as a code; missing labels stay missing."""
         labels = as_kind(labels, self.kind)
         if self.unit is not None:
             return _spans(labels, self.unit)
@@ -52,6 +51,10 @@ class Cut:
         """Return numbers that groups span, NaN where labels are none."""
         return labels.astype(np.float64) if self.kind == "f" else np.full(len(labels), np.nan)
 
+    def sums(self, values: Floats, labels: Labels) -> ByLabel:
+        """Sum values (n, k) of rows with these labels, group by group."""
+        return ByLabel.of(self.codes(labels), values, self.values(labels))
+
     def name(self, code: Any, low: float, high: float) -> str:
         """Write a group by its code and by the numbers that it spans."""
         if is_missing(code):
@@ -62,7 +65,7 @@ class Cut:
 
 
 def find_cut(sample: Labels) -> Cut:
-    """Decide by a sample of labels; integers are names, numbers that happen to be whole are not."""
+    """Choose the cut from a sample of labels: integers are names, whole floats are numbers."""
     kind = sample.dtype.kind
     if kind == "M":
         return Cut(kind, ordered=True, unit=_unit(sample))

@@ -61,7 +61,7 @@ def _named(found: ByLabel, cut: Cut, j: int) -> Line:
 
 
 def _with_gaps(lines: list[Line], found: ByLabel, cut: Cut) -> list[Line]:
-    """Put a line without rows where values are left out that others are evenly spread about."""
+    """Put a line without rows where evenly spaced values have a gap."""
     known = np.array([not is_missing(code) for code in found.labels])
     codes, gaps = found.labels[known], []
     if cut.edges is not None:

@@ -1,4 +1,4 @@
-"""Which group every row belongs to: by any column, by labels at hand, or by another scan."""
+"""Groups of rows: by any column, by labels in memory, or by another scan."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,21 +10,20 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from elmband.engines import engine
-from elmband.ground.arrays import Array, to_numpy
-from elmband.report.axes import Axis
+from elmband.ground.arrays import Array, Labels, to_numpy
+from elmband.report.axes import Axis, NumberAxis
 from elmband.report.group_levels import NO_TEXT, as_kind
 from elmband.sources.encode import TableEncoder
-from elmband.sources.encode.raw import Numbers, Raw, RawRows, Times, Words, at
+from elmband.sources.encode.raw import Numbers, RawRows, Times, Words, at
 from elmband.sources.encode.read import read_column
 from elmband.sources.stream import Scan
 
-Labels: TypeAlias = np.ndarray[Any, Any]
 Pair: TypeAlias = tuple[Array, Labels]
 Triple: TypeAlias = tuple[Array, Labels, Labels]
 
 
 class Groups(Protocol):
-    """Labels beside rows."""
+    """A way to give every row a label."""
 
     @property
     def name(self) -> str:
@@ -37,21 +36,8 @@ class Groups(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ByFeature:
-    """The value of a feature names the group."""
-
-    name: str
-    place: int
-
-    def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
-        """Take a column of every block."""
-        for X, y in pairs:
-            yield X, y, to_numpy(X[:, self.place]).astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
 class ByAxis:
-    """The value of a column as people know it names the group, whatever was made of it."""
+    """Groups by a feature, or by a column as people know it, decoded from its features."""
 
     axis: Axis
 
@@ -118,7 +104,7 @@ class ByColumn:
 
     def along(self, pairs: Iterator[Pair]) -> Iterator[Triple]:
         """Read the column beside the rows, those that have a target."""
-        parts, kept = self._parts(), np.empty(0)
+        parts, kept = (_labels_of(part, self.name) for part in self.scan.raw_rows()), np.empty(0)
         for X, y in pairs:
             while len(kept) < len(y):
                 more = next(parts)
@@ -126,25 +112,19 @@ class ByColumn:
             yield X, y, kept[: len(y)]
             kept = kept[len(y) :]
 
-    def _parts(self) -> Iterator[Labels]:
-        for part in self.scan.raw_rows():
-            yield _kept_labels(part, self.name)
 
-
-def _kept_labels(part: RawRows, name: str) -> Labels:
+def _labels_of(part: RawRows, name: str) -> Labels:
+    """Return text, numbers or dates, where missing ones are `NO_TEXT`, NaN or NaT."""
     (column,) = part.columns.values()
     with at(part.where, name):
-        labels = labels_of_raw(read_column(column))
-    return labels if part.s is None else labels[part.s > 0]
-
-
-def labels_of_raw(raw: Raw) -> Labels:
-    """Return text, numbers or dates, where missing ones are `NO_TEXT`, NaN or NaT."""
+        raw = read_column(column)
     if isinstance(raw, Words):
-        return np.array([*raw.levels, NO_TEXT])[raw.codes]
-    if isinstance(raw, Numbers | Times):
-        return np.asarray(raw.values)
-    return np.full(raw.n, np.nan)
+        labels = np.array([*raw.levels, NO_TEXT])[raw.codes]
+    elif isinstance(raw, Numbers | Times):
+        labels = np.asarray(raw.values)
+    else:
+        labels = np.full(raw.n, np.nan)
+    return labels if part.s is None else labels[part.s > 0]
 
 
 def all_along(
@@ -163,7 +143,7 @@ def all_along(
 def find_groups(
     group: Any, names: Sequence[str], axes: Sequence[Axis], n_rows: int | None, source: Any = None
 ) -> Groups:
-    """Return the groups that a user means, among the columns of the `source` or besides."""
+    """Return the groups that a user asks for, by a column of the `source` or otherwise."""
     if isinstance(group, Scan):
         if group.n_features != 1 or group.has_weights:
             raise ValueError(
@@ -178,7 +158,7 @@ def find_groups(
         place = index(group)
         if not -len(names) <= place < len(names):
             raise ValueError(f"group={place} is none of the {len(names)} features.")
-        return ByFeature(names[place], place % len(names))
+        return ByAxis(NumberAxis(names[place], (place % len(names),)))
     labels = np.asarray(to_numpy(group))
     if labels.ndim != 1 or (n_rows is not None and len(labels) != n_rows):
         raise ValueError(
@@ -220,11 +200,10 @@ def _of_one_type(labels: Labels) -> Labels:
 
 
 def _by_name(name: str, names: Sequence[str], axes: Sequence[Axis]) -> Groups:
-    for axis in axes:
+    features = [NumberAxis(feature, (place,)) for place, feature in enumerate(names)]
+    for axis in (*axes, *features):
         if axis.name == name:
             return ByAxis(axis)
-    if name in names:
-        return ByFeature(name, list(names).index(name))
     close = get_close_matches(name, [*names, *(axis.name for axis in axes)], 1)
     hint = f"did you mean {close[0]!r}?" if close else "give labels of all rows instead."
     raise ValueError(f"There is no column {name!r} to group by; {hint}")

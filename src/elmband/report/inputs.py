@@ -1,21 +1,16 @@
-"""What a user hands over, checked: a model of a kind that can be reported on, and its rows."""
+"""Inputs of a report, checked: a model that knows its uncertainty, and labelled rows."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
-from elmband.estimators._arrays import held_out_rows
-from elmband.estimators._ask import new_rows
-from elmband.estimators._class_targets import encoder_of, known_labels, labels_of_codes
-from elmband.estimators._open_rows import count_targets
-from elmband.estimators._scans import check_targets
-from elmband.ground.arrays import Array, to_numpy
+from elmband.estimators.labelled import count_targets, labelled_arrays, labelled_scan
+from elmband.ground.arrays import Array
 from elmband.report.axes import axes_of
-from elmband.report.groups import Labels, find_groups
+from elmband.report.groups import find_groups
 from elmband.report.rows import Block, LabelledRows
 from elmband.sources.device import check_finite, moved
 from elmband.sources.encode import EncoderState
@@ -29,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no fitted model of one target."""
+    """Raise unless the model is fitted, knows its uncertainty and has one target."""
     if not isinstance(model, ELMIntervalRegressor | ELMClassifier):
         raise ValueError(
             "A report needs a model that knows its uncertainty: ELMIntervalRegressor, "
@@ -51,17 +46,15 @@ def labelled_rows(model: Any, data: Any, by: Sequence[Any]) -> LabelledRows:
             f"data is of type {type(data).__name__}; give scan(..., target=) or a pair (X, y)."
         )
     names, target = _column_names(data[0]), getattr(data[1], "name", None)
-    X = new_rows(model, data[0], "write_report")
-    y = _targets(model, X, data[1])
+    X, y = labelled_arrays(model, data[0], data[1], "write_report")
     known = _names(model, names, int(X.shape[1]))
     axes = axes_of(known, encoder_state(model))
     groups = tuple(find_groups(one, known, axes, len(y), data[0]) for one in by)
-    return LabelledRows((X, y), _same, axes, _called(target), groups)
+    return LabelledRows((X, y), np.asarray, axes, _called(target), groups)
 
 
 def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
-    data = new_rows(model, data, "write_report")
-    check_targets(model, data, 1)
+    data, decode = labelled_scan(model, data, "write_report")
     if data.has_weights:
         raise ValueError(
             "Rows of a report count alike, and have a number each: leave weight= out of the scan."
@@ -76,14 +69,11 @@ def _of_scan(model: Any, data: Scan, by: Sequence[Any]) -> LabelledRows:
                 "predictions hold; name another column to split rows by."
             )
     groups = tuple(find_groups(one, names, axes, None, data) for one in by)
-    decode = (
-        partial(_places, model, encoder_of(data)) if isinstance(model, ELMClassifier) else _same
-    )
     return LabelledRows(data, decode, axes, _called(target), groups)
 
 
 def placed(model: Any, X: Array) -> Array:
-    """Return a block of rows where the model works on them."""
+    """Move a block of rows to the device of the model, where it has one."""
     device = model.fitted_.training.device
     if device is None or not isinstance(X, np.ndarray):
         return X
@@ -92,26 +82,10 @@ def placed(model: Any, X: Array) -> Array:
     return there
 
 
-def _places(model: Any, state: EncoderState | None, y: Labels) -> Labels:
-    """Return the places of classes for targets of a scan."""
-    return np.asarray(model.fitted_.classes.positions(labels_of_codes(y, state)))
-
-
 def encoder_state(model: Any) -> EncoderState | None:
-    """Return what made numbers of the tables that the model was trained on."""
+    """Return the encoder of the tables that the model was trained on, None for numbers."""
     state: EncoderState | None = model.fitted_.inputs.encoder
     return state
-
-
-def _targets(model: Any, X: Any, y: Any) -> Labels:
-    """Return targets as numbers: those of a regressor, or the places of classes."""
-    classes = model.fitted_.classes
-    if classes is None:
-        return to_numpy(held_out_rows(X, y, None, 1)[0])[:, 0]
-    labels = known_labels(y, classes)
-    if len(labels) != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}; they must be as many.")
-    return np.asarray(classes.positions(labels))
 
 
 def seen_in_training(model: Any, block: Block) -> SeenRows | None:
@@ -139,10 +113,6 @@ def _transformed(model: Any, Y: Array) -> Array | None:
             return units.transform.forward(units.in_domain(Y, model.target_transform))
     except TargetError:
         return None
-
-
-def _same(y: Labels) -> Labels:
-    return y
 
 
 def _column_names(X: Any) -> tuple[str, ...] | None:

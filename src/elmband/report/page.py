@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from elmband.ground import wording
-from elmband.report.charts import class_charts, group_charts, interval_charts
+from elmband.report.charts import charts
 
 _FOLDER = "page"
 
@@ -31,6 +31,7 @@ def page(content: dict[str, Any]) -> str:
     that are named by their hash, and no request leave it.
     """
     from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415 (an optional dependency)
+    from vl_convert import vegalite_to_vega  # noqa: PLC0415 (likewise)
 
     content = finite(content)
     library, script = _library(), _file("page.js")
@@ -38,47 +39,20 @@ def page(content: dict[str, Any]) -> str:
     text: str = template.render(
         **content,
         content_json=htmlsafe_json_dumps(content, allow_nan=False),
-        charts_json=htmlsafe_json_dumps(charts(content)),
+        # Compiled here, so that the page need not know how.
+        charts_json=htmlsafe_json_dumps(
+            {name: vegalite_to_vega(spec) for name, spec in charts(content).items()}
+        ),
         style=_file("page.css"),
         library=library,
         script=script,
-        hashes=" ".join(f"'sha256-{_hash(text)}'" for text in (library, script)),
+        hashes=" ".join(map(_allowed, (library, script))),
     )
     return text
 
 
-def charts(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the charts of a page, one for each grouping; that of relevance where it is known.
-
-    They are compiled here, so that the page need not know how.
-    """
-    from vl_convert import vegalite_to_vega  # noqa: PLC0415 (an optional dependency)
-
-    made = _interval_charts(content) if content["kind"] == "intervals" else _class_charts(content)
-    return {
-        name: vegalite_to_vega(spec)
-        for name, spec in made.items()
-        if name != "depends" or content[name]
-    }
-
-
-def _interval_charts(content: dict[str, Any]) -> dict[str, Any]:
-    people = content["people"]
-    at = 0 if people["start"] is None else people["start"]["at"]
-    unit = content["unit"] or content["target"]
-    noise = content["depends"] is not None and content["depends"]["noise"]
-    charts = interval_charts(content["level"], unit, at, people["error"], noise=noise)
-    return charts | group_charts(content, "held", "share of intervals that held", content["level"])
-
-
-def _class_charts(content: dict[str, Any]) -> dict[str, Any]:
-    at, right = content["people"]["start"]["at"], content["right"]["share"]
-    charts = class_charts(right, at, abstains=content["promise"] is not None)
-    return charts | group_charts(content, "right", "share of labels that are right", right)
-
-
 def finite(value: Any) -> Any:
-    """Replace what JSON has no numbers for: NaN and infinite values become null."""
+    """Replace NaN and infinite values by None, since JSON has no numbers for them."""
     if isinstance(value, dict):
         return {name: finite(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -100,7 +74,8 @@ def _environment() -> Any:
     )
     for name in ("number", "percent", "hundred", "points", "count", "plain"):
         environment.filters[name] = _shown(getattr(wording, name))
-    environment.filters |= {"out_of": _out_of, "first_of": _first_of}
+    environment.filters["first_of"] = _first_of
+    environment.filters["out_of"] = lambda share, n: _first_of(share, n) + f" of {min(n, 100)}"
     return environment
 
 
@@ -111,7 +86,7 @@ def _shown(form: Any) -> Any:
     def write(value: float | None, otherwise: str = "unknown") -> Any:
         if value is None:
             return otherwise
-        # A number stays on one line with its sign of percent.
+        # Keep a number and its percent sign on one line.
         text = form(value).replace(" %", "\N{NO-BREAK SPACE}%")
         return Markup('<data value="{}">{}</data>').format(repr(value), text)
 
@@ -123,13 +98,9 @@ def _first_of(share: float, n: int) -> Any:
     return _shown(lambda _: wording.first_of(share, n))(share if n >= 100 else round(share * n))
 
 
-def _out_of(share: float, n: int) -> Any:
-    return _first_of(share, n) + f" of {min(n, 100)}"
-
-
 @cache
 def _library() -> str:
-    """Return the code that draws charts; what could end a script is written differently."""
+    """Return the script that draws charts, without a `</script` that would end its tag."""
     from vl_convert import javascript_bundle  # noqa: PLC0415
 
     return str(javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
@@ -140,5 +111,6 @@ def _file(name: str) -> str:
     return resources.files("elmband.report").joinpath(_FOLDER, name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()
+def _allowed(script: str) -> str:
+    """Return the name by which a policy lets a script run."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

@@ -8,9 +8,9 @@ import numpy as np
 
 from elmband.engines import engine
 from elmband.engines.progress import Bar
-from elmband.ground.arrays import Array, to_numpy
+from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.report.axes import Axis
-from elmband.report.groups import Groups, Labels, Pair, all_along
+from elmband.report.groups import Groups, Pair, all_along
 from elmband.sources.stream import Scan
 
 
@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with known targets, which can be had again and again.
+    """Rows with known targets, which can be read several times.
 
     Attributes
     ----------
@@ -106,11 +106,8 @@ def total(
     if bar is None:
         return engine.reduced(engine.on_chunks(block_map, rows))
     bar.begin(label, rows.n_rows)
-    return engine.reduced(_advancing(bar, engine.on_chunks(_sized(block_map), rows)))
-
-
-def _sized(block_map: Callable[[Block], Any]) -> Callable[[Block], tuple[int, Any]]:
-    return lambda block: (block.n, block_map(block))
+    sized = engine.on_chunks(lambda block: (block.n, block_map(block)), rows)
+    return engine.reduced(_advancing(bar, sized))
 
 
 def _advancing(bar: Bar, results: Iterable[tuple[int, Any]]) -> Iterator[Any]:

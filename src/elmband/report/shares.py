@@ -1,13 +1,13 @@
 """Shares of rows: what was measured, how certain the measurement is, and whether it is kept."""
 
 import math
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from scipy.special import betaincinv
 
-# Of measurements like these, so many hold the truth.
+# Confidence of the margins: so many of them hold the true share.
 CERTAINTY = 0.95
-# Nobody minds a difference of one row in a hundred.
+# A level counts as kept if it is missed by no more than one row in a hundred.
 TOLERANCE = 0.01
 # A share whose margins are further apart than this was measured on too few rows to be judged.
 _WIDEST = 0.15
@@ -32,18 +32,23 @@ class Share(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, part: float, n: float, certainty: float = CERTAINTY, *, looks: int = 1) -> Self:
-        """Divide, with NaN where there are no rows.
+    def of(cls, part: float, n: float, *, looks: int = 1) -> Self:
+        """Return the share part / n and its margin, NaN where there are no rows.
 
         Of several shares that are looked at, all ranges hold the truth together with this
         certainty: each may miss it `looks` times less often (Bonferroni).
         """
         if n <= 0:
             return cls(math.nan, math.nan, math.nan)
-        tail = (1 - certainty) / (2 * max(looks, 1))
+        tail = (1 - CERTAINTY) / (2 * max(looks, 1))
         low = float(betaincinv(part, n - part + 1, tail)) if part > 0 else 0.0
         high = float(betaincinv(part + 1, n - part, 1 - tail)) if part < n else 1.0
         return cls(part / n, low, high)
+
+    @property
+    def margin(self) -> dict[str, float]:
+        """Both ends, as fields of a line."""
+        return {"low": self.low, "high": self.high}
 
     def verdict(self, level: float) -> Verdict:
         """Judge a promise that this share holds, give or take one row in a hundred.
@@ -72,6 +77,12 @@ def group_verdict(measured: Share, n: float, level: float) -> Verdict | None:
     return measured.verdict(level) if n > 1 else None
 
 
+def judged(name: str, part: float, n: float, level: float, looks: int) -> dict[str, Any]:
+    """Return the share of one of several groups by `name`, its margin and a verdict, as fields."""
+    measured = Share.of(part, n, looks=looks)
+    return {name: measured.share, **measured.margin, "verdict": group_verdict(measured, n, level)}
+
+
 def limits(level: float) -> dict[str, float]:
-    """Return the ends of what counts as met: a row in a hundred more or less."""
+    """Return the range of shares that count as met: the level, give or take 0.01."""
     return {"low": max(level - TOLERANCE, 0.0), "high": min(level + TOLERANCE, 1.0)}

@@ -1,18 +1,21 @@
-"""What is counted of rows, block by block: sums in cells, ranges, and the few most extreme rows."""
+"""Sums over blocks of rows for a report: sums and ranges in cells, and the most extreme rows."""
 
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from elmband.ground.arrays import Floats, Ints, Labels
 from elmband.sums.moments import Moments
+from elmband.sums.scaling import Extent
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Labels = np.ndarray[Any, Any]
-
-# A column with more distinct values than this tells rows apart, not groups of them.
+# A column with more distinct values than this names single rows rather than groups.
 _MOST_GROUPS = 2000
+
+
+def columns(*values: Any) -> Floats:
+    """Put values of rows side by side, as numbers (n, k)."""
+    return np.stack([np.asarray(column, dtype=np.float64) for column in values], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,25 +36,18 @@ class Cells(Moments):
 
 
 @dataclass(frozen=True, eq=False)
-class Span(Moments):
-    """The least and the largest value of every column or cell; infinite where there is none."""
-
-    low: Floats
-    high: Floats
+class Span(Extent):
+    """The least and the largest value of every cell; infinite where there is none."""
 
     @classmethod
     def of(cls, cell: Ints, values: Floats, count: int) -> Self:
-        """Look for them in cells (n,) or (n, f), with values of the same shape."""
+        """Return the ends of values in their cells, both (n,) or (n, f)."""
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        # What is missing is NaN, and so are the ends of its cell.
+        # A missing value is NaN, and makes both ends of its cell NaN.
         with np.errstate(invalid="ignore"):
             np.minimum.at(low, cell.ravel(), values.ravel())
             np.maximum.at(high, cell.ravel(), values.ravel())
         return cls(low, high)
-
-    def __add__(self, other: Self) -> Self:
-        with np.errstate(invalid="ignore"):
-            return type(self)(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +61,7 @@ class Extremes(Moments):
 
     @classmethod
     def of(cls, size: int, keys: Floats, numbers: Ints, values: Floats) -> Self:
-        """Pick them from a block; rows whose key is NaN are none."""
+        """Pick the extreme rows of a block; rows whose key is NaN are left out."""
         some = np.flatnonzero(~np.isnan(keys))
         return cls(size, keys[some], numbers[some], values[some]).cut()
 

@@ -6,12 +6,12 @@ from elmband.ground.wording import count, percent
 from elmband.report.shares import Share
 from elmband.sums.row_prints import SeenRows
 
-# Fewer rows that can be compared tell nothing.
+# Fewer rows to compare say too little for a sentence.
 _LEAST = 10
-# Fewer rows of a hundred change no number that people look at.
+# A smaller share of known rows changes no number visibly.
 _FEW = 0.01
-# Where more of the rows found than this share are equal to each other too, rows of the table are
-# often equal, and new ones would be found in training just so.
+# If more than this share of the rows found are also equal to each other, equal rows are common in
+# the table, and new rows would be found in training as well.
 _REPEATED = 0.5
 
 
@@ -37,7 +37,7 @@ def training_overlap(seen: SeenRows | None) -> dict[str, Any] | None:
 
 
 def _is_usual(seen: SeenRows) -> bool:
-    """Tell whether rows are equal to each other so often that they tell nothing of training."""
+    """Tell whether equal rows are so common that finding them in training proves nothing."""
     return seen.n_repeated > _REPEATED * seen.n_found
 
 

@@ -1,16 +1,16 @@
 """The report, from a model and labelled rows to a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from elmband.engines.progress import Bar, shown
+from elmband.engines.progress import shown
 from elmband.estimators import ELMClassifier
 from elmband.ground.files import appearing_whole, check_writable, naming
 from elmband.report.classes.report import class_report
 from elmband.report.facts import data_facts, model_facts
-from elmband.report.first_pass import Look, look
+from elmband.report.first_pass import FirstPass, first_pass
 from elmband.report.inputs import check_model, labelled_rows
 from elmband.report.intervals.report import checked_level, interval_report
 from elmband.report.page import page, require_extra
@@ -86,15 +86,11 @@ def write_report(
         path,
         confidence_level=confidence_level,
         title=title,
-        by=[*([] if group is None else [group]), *_listed(by)],
+        # A single name is one column.
+        by=[*([] if group is None else [group]), *([by] if isinstance(by, str) else by)],
         unit=unit,
     )
     return path
-
-
-def _listed(by: Any) -> list[Any]:
-    """Return columns to split by; a single name is one of them."""
-    return [by] if isinstance(by, str) else list(by)
 
 
 def written_report(
@@ -132,9 +128,11 @@ def report_data(
     """Return everything that the page shows."""
     suffix = f" {unit}" if unit else ""
     with shown("auto", rows.nbytes) as bar:
-        first: Look = total(rows, partial(look, model), bar, "ranges")
-        kind, sections = _sections(model, level, suffix)
-        content = sections(rows, first, bar)
+        first: FirstPass = total(rows, partial(first_pass, model), bar, "ranges")
+        if isinstance(model, ELMClassifier):
+            kind, content = "classes", class_report(model, rows, first, bar)
+        else:
+            kind, content = "intervals", interval_report(model, rows, first, level, suffix, bar)
     return {
         "kind": kind,
         "title": title or f"How far to trust predictions of {rows.target}",
@@ -148,13 +146,3 @@ def report_data(
         "data": data_facts(rows, first),
         "facts": model_facts(model),
     }
-
-
-def _sections(
-    model: Any, level: float, suffix: str
-) -> tuple[str, Callable[[LabelledRows, Look, Bar | None], dict[str, Any]]]:
-    if isinstance(model, ELMClassifier):
-        return "classes", lambda rows, first, bar: class_report(model, rows, first, bar)
-    return "intervals", lambda rows, first, bar: interval_report(
-        model, rows, first, level, suffix, bar
-    )

@@ -18,7 +18,7 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 MARKED = 0.99
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class MarkLevels:
     """Levels by the columns of a one-hot block, from `start` up to `stop`."""
 

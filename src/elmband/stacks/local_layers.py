@@ -43,10 +43,11 @@ class SharedNeurons:
     centre: Array
     basis: Array
 
-    def standardised(self, X: Array) -> Array:
-        """Return inputs as neurons see them, (n, d)."""
+    def standardised(self, X: Array, columns: Any = None) -> Array:
+        """Return inputs as neurons see them, (n, d), or some columns of them."""
         xp = namespace(X)
-        Z = xp.clip(self.inputs(X), min=-FARTHEST, max=FARTHEST)
+        inputs = self.inputs if columns is None else self.inputs.only(columns)
+        Z = xp.clip(inputs(X), min=-FARTHEST, max=FARTHEST)
         return cast(Z, xp.float32)
 
     @property

@@ -24,6 +24,7 @@ from elmband.sums.row_prints import RowPrints
 from elmband.sums.rows import ArrayRows, Rows
 from elmband.sums.sample import (
     RowSample,
+    hashes,
     row_keys,
     taken,
     weighty,
@@ -307,7 +308,7 @@ def weighty_rows(rows: Rows, labels: Any) -> tuple[Rows, Any]:
 
 def row_hashes(chunk: Chunk, inputs: Scaling, seed: int) -> Keys:
     """Return a random number for every row of raw inputs, by their values alone."""
-    return row_keys(to_numpy(double(inputs(chunk.X))), seed)
+    return hashes(chunk.X, inputs, seed)
 
 
 def _first(order: Keys, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:

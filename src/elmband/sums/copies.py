@@ -1,33 +1,32 @@
 """Copies of rows in memory: equal inputs and targets, which are left out together.
 
-A copy of a row that is left out would tell its target. So copies become one row with the sum of
-their weights, unless inputs take few values, as categories do: there equal rows are no copies of
-each other. Rows that are read in chunks cannot be compared in flat memory.
+If one of two copies is left out, the fit still knows its target from the other. So copies become
+one row with the sum of their weights. Where inputs take few values, as categories do, equal rows
+are different observations and stay apart. Rows that are read in chunks cannot be compared in flat
+memory.
 """
 
 from typing import Any
 
 import numpy as np
 
-from elmband.ground.arrays import Array, namespace, place, to_numpy
+from elmband.ground.arrays import Array, Keys, namespace, place, to_numpy
 from elmband.sums.moments import Chunk
 from elmband.sums.sample import mixed
 
-# Different targets of equal inputs, and rows with equal inputs, on average, beyond which inputs are
-# said to take few values.
+# Inputs take few values where equal ones have on average more different targets than this, or are
+# shared by more rows than this.
 _FEW_VALUES = 2
 _MANY_ROWS = 10
 # Columns that are compared at once: rows that differ in these need not be looked at again.
 _COLUMNS = 16
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
-Keys = np.ndarray[Any, np.dtype[np.uint64]]
-
 
 def takes_few_values(rows: int, pairs: int, inputs: int) -> bool:
-    """Tell categories from copies, by the numbers of all rows, of different ones, and of inputs.
+    """Tell categories from copies, by the numbers of all rows, different rows and different inputs.
 
-    Copies have the same target, but for a few; of many rows with equal inputs some are no copies.
+    Copies have equal targets as well, except for a few.
     """
     most_differ = pairs > _FEW_VALUES * inputs
     return most_differ or inputs == 1 or (pairs > inputs and rows > _MANY_ROWS * inputs)
@@ -54,7 +53,7 @@ def merged_copies(rows: Chunk) -> Chunk:
 
 
 def _keys(values: Array, keys: Keys) -> Keys:
-    """Return 64 bits of each row that are equal where they were before and values (n, d) are.
+    """Return keys of rows: equal where the keys given and the values (n, d) are equal.
 
     Only rows that are equal to others so far are looked at further, a few columns at a time: rows
     with numbers of their own soon tell themselves apart, at the price of a sort.
@@ -74,7 +73,7 @@ def _keys(values: Array, keys: Keys) -> Keys:
 
 
 def _shared(keys: Keys) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return where keys are that others are equal to."""
+    """Return the positions of keys that occur more than once."""
     ordered = np.sort(keys)
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(repeated):

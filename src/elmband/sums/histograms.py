@@ -5,17 +5,15 @@ Those with the same cuts add up, so that rows may come in any order and in chunk
 """
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.sums.moments import Moments
 
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-
 _MOST_BINS = 32
-# Rows that a bin is made for, at least: single rows shall not be told from others.
+# Least rows of a bin, so that a histogram does not reveal single rows.
 _ROWS_PER_BIN = 10
 # Values that differ by less than this share of their range are equal but for rounding.
 _SAME = 1e-9
@@ -120,7 +118,7 @@ def _column_cuts(column: Floats, s: Floats) -> Floats:
     """Return cuts at quantiles between different values of a column."""
     order = np.argsort(column, kind="stable")
     values = column[order]
-    # Halves first: the range of numbers is too large for a number.
+    # Halves first: the difference of two huge numbers would overflow.
     new = values[1:] / 2 - values[:-1] / 2 > _SAME * (values[-1] / 2 - values[0] / 2)
     ends = np.flatnonzero(new)
     if len(ends) <= 1:
@@ -135,7 +133,7 @@ def _column_cuts(column: Floats, s: Floats) -> Floats:
 
 
 def _round_cuts(low: Floats, high: Floats) -> Floats:
-    """Return numbers of few digits near the middle between others, which they do not tell."""
+    """Return cuts of few digits near the middle of gaps, so that they do not reveal the values."""
     gap = high / 2 - low / 2
     # A power of two that is at most half the gap.
     grid = np.exp2(np.floor(np.log2(np.maximum(gap, np.finfo(np.float64).tiny))))

@@ -50,7 +50,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pieces(Moments):
-    """Values of single rows, kept in the order of the chunks: these add up by concatenation."""
+    """Values of single rows in the order of the chunks; they add up by concatenation."""
 
     parts: tuple[Array, ...]
 

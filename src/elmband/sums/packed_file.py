@@ -1,4 +1,4 @@
-"""Files of the package: safetensors with a versioned header, which hold nothing that could be run.
+"""Files of the package: safetensors with a versioned header, without any code to be run.
 
 The header is JSON: the format, the version that wrote it, the kind of what is kept, a tree of its
 state and a checksum of everything. Arrays lie beside it. A reader makes objects of the kinds that
@@ -21,7 +21,7 @@ Kinds: TypeAlias = Mapping[type[Any], Shapes]
 
 FORMAT = 1
 _NAME = "elmband"
-# Headers of so many bytes belong to no model.
+# Longer headers than this many bytes are no model's.
 _LONGEST = 10_000_000
 _LENGTH_BYTES = 8
 
@@ -42,10 +42,10 @@ class Packed(NamedTuple):
 
 
 class RefusalError(ValueError):
-    """Something is known to be wrong with a file; its name and these words are a sentence."""
+    """A file is refused for a known reason, which makes a sentence behind its name."""
 
 
-# What becomes of a file that is not as it was written.
+# Errors that reading a damaged file can end in.
 _DAMAGE = (
     SafetensorError,
     AttributeError,

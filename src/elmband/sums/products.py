@@ -20,13 +20,13 @@ import numpy as np
 
 from elmband.ground.arrays import Array, Precision, double, namespace
 
-# Rows whose float32 products are summed in float32. GPUs add one row after the other, and lose more
-# the longer they do; BLAS libraries of processors sum in short pieces themselves.
+# Rows whose float32 products are summed in float32. GPUs add rows one
+# by one, which loses more digits the more there are; BLAS on processors sums in short pieces.
 _BLOCK_ROWS = 512
 # Blocks whose sums are added in float32, a few at a time.
 _GROUP = 8
 _SUM_ROWS = 256
-# Columns from which on halves of a symmetric product are halved again.
+# Least columns at which the halves of a symmetric product are halved again.
 _WIDE = 512
 # Products of blocks that are held at once, in numbers.
 _BATCH_SIZE = 2**27
@@ -90,7 +90,7 @@ def squares(H: Array) -> Array:
     xp = namespace(H)
     if isinstance(H, np.ndarray) or H.dtype == xp.float64:
         return double(H.T @ H)
-    # Devices like columns in bundles, and not too few of them.
+    # GPUs multiply multiples of 32 columns fastest.
     half = -(-H.shape[1] // 64) * 32
     if half >= H.shape[1]:
         return cross(H, H)

@@ -1,4 +1,4 @@
-"""Fingerprints of training rows, by which later rows are told that training has seen.
+"""Fingerprints of training rows, by which later rows are recognised.
 
 A fingerprint is 64 bits made of the inputs and the targets of a row. A model keeps the smallest of
 its training rows (a k-minimum-values sketch): they are a random sample of the different rows,
@@ -21,8 +21,8 @@ Prints: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 MOST_PRINTS = 1024
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SEED = 20_240_229
-# Targets may have been transformed on another device: their last bits do not count. The others are
-# four digits: of logarithms of salaries, fewer would be the same for what differs by some percent.
+# Last bits of targets that are dropped: a transform on another device may differ in them. Four
+# digits are left; with fewer, logarithms of salaries that differ by some percent would be equal.
 _LAST_BITS = 10
 
 

@@ -5,23 +5,27 @@ of all rows, drawn within each chunk, and costs next to nothing.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from elmband.ground.arrays import Array, double, namespace, place, to_numpy
+from elmband.sums.marks import MarkedRows
 from elmband.sums.moments import Chunk, Moments
 from elmband.sums.scaling import Scaling
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Keys: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 # Rows that agree to this many binary digits of their standardised values count as one row, so
 # that rounding (another summation order, another unit) cannot change the sample.
 _DIGITS = 20
-# Numbers that stay near the processor.
+# Numbers of a part of the rows that fits the cache of a processor.
 _NEAR = 12_288
-# Rows of less than this share of the mean weight, the root of the rounding unit of float64, have
-# less than the same share of all weight together. Neurons would be placed at them all the same.
+# Rows of less than this share of the mean weight, the root of float64's epsilon, are negligible:
+# together they have less than that share of the weight, but neurons would be placed at them.
 _NEGLIGIBLE = 2.0**-26
-# Rows that make a mixture.
+# Rows that are mixed for each row of `mixed`.
 _MIXED = 32
 
 
@@ -85,22 +89,55 @@ def sample_rows(Z: Array, size: int, seed: int, n_keys: int | None = None) -> Ro
     return RowSample(size, keys[:size], rows[first[:size]])
 
 
-def row_keys(
-    rows: np.ndarray[Any, np.dtype[np.float64]], seed: int
-) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def row_keys(rows: Floats, seed: int) -> Keys:
     """Hash rounded rows to 64 bits: a random linear form, then the mixing of splitmix64."""
-    n, d = rows.shape
+    offset, factors = _form(rows.shape[1], seed)
+    return mixed(offset + _forms(rows, factors))
+
+
+def hashes(X: Array, inputs: Scaling, seed: int) -> Keys:
+    """Return the keys of standardised rows of X.
+
+    Sums of whole numbers are exact: those of rows with marks are the same, mark by mark.
+    """
+    marks = MarkedRows.of(X) if isinstance(X, np.ndarray) else None
+    if marks is None:
+        return row_keys(to_numpy(double(inputs(X))), seed)
+    offset, factors = _form(X.shape[1], seed)
+    of_marks = inputs.only(marks.marked)
+    low, high = (_words(double(of_marks(ends[None, :])))[0] for ends in (marks.low, marks.high))
+    of_mark = np.append((high - low) * factors[marks.marked], np.uint64(0))
+    others = double(inputs.only(marks.others)(X[:, marks.others]))
+    found = _forms(others, factors[marks.others]) + low @ factors[marks.marked]
+    for places in marks.places.T:
+        found += of_mark[places]
+    if len(marks.strange):
+        found[marks.strange] = _forms(double(inputs(X[marks.strange])), factors)
+    return mixed(offset + found)
+
+
+def _form(d: int, seed: int) -> tuple[np.uint64, Keys]:
+    """Draw the offset and the odd factors of a linear form of d columns."""
     draws = np.random.default_rng(seed).integers(2**64, size=d + 1, dtype=np.uint64)
-    offset, factors = draws[0], draws[1:] | np.uint64(1)
+    return draws[0], draws[1:] | np.uint64(1)
+
+
+def _forms(rows: Floats, factors: Keys) -> Keys:
+    """Return the linear form of every rounded row."""
+    n, d = rows.shape
     forms = np.empty(n, np.uint64)
-    # Memory that is new each time would take longer than the arithmetic.
+    # A few rows at a time: fresh memory for all of them would take longer than the arithmetic.
     step = max(_NEAR // max(d, 1), 1)
     for start in range(0, n, step):
-        part = np.clip(rows[start : start + step], -1e9, 1e9)
-        part *= 2.0**_DIGITS
-        words = np.rint(part, out=part).astype(np.int64).view(np.uint64)
-        forms[start : start + step] = words @ factors
-    return mixed(offset + forms)
+        forms[start : start + step] = _words(rows[start : start + step]) @ factors
+    return forms
+
+
+def _words(rows: Floats) -> Keys:
+    """Return rounded numbers as whole ones."""
+    part = np.clip(rows, -1e9, 1e9)
+    part *= 2.0**_DIGITS
+    return np.rint(part, out=part).astype(np.int64).view(np.uint64)
 
 
 def mixed(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:

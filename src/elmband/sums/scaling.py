@@ -9,7 +9,8 @@ from elmband.ground.arrays import Array, cast, double, epsilon, namespace, place
 from elmband.sums.moments import Moments
 from elmband.sums.products import column_sums
 
-# Distance of the two values of a rare mark, at most, and what rounding may do to a variance.
+# Distance between the two values of a rare mark after scaling, at most, and what rounding may
+# change a variance by.
 _MARK = 5.0
 _SAME_VARIANCE = 1e-6
 
@@ -74,8 +75,9 @@ def column_moments(X: Array, s: Array | None) -> ColumnMoments:
     given, X = X, double(X)
     if s is None:
         n, mean = int(X.shape[0]), xp.mean(X, axis=0)
-        # A copy is there to be overwritten.
-        gaps = np.subtract(X, mean, out=X) if _is_copy(X, given) else X - mean
+        # A converted copy may be overwritten.
+        is_copy = isinstance(X, np.ndarray) and X is not given and X.dtype != given.dtype
+        gaps = np.subtract(X, mean, out=X) if is_copy else X - mean
         return ColumnMoments(n=float(n), mean=mean, norm=_norms(gaps))
     weights = double(s)
     n = xp.sum(weights)
@@ -94,10 +96,6 @@ def _norms(gaps: Array) -> Array:
     gaps /= unit
     gaps *= gaps
     return double(unit) * xp.sqrt(column_sums(gaps))
-
-
-def _is_copy(X: Array, given: Array) -> bool:
-    return isinstance(X, np.ndarray) and X is not given and X.dtype != given.dtype
 
 
 def _shifted_moments(X: Array) -> ColumnMoments:
@@ -171,6 +169,10 @@ class Scaling:
         Z = X - self.mean if out is None else np.subtract(X, self.mean, out=out)
         Z /= self.scale
         return Z
+
+    def only(self, columns: Any) -> Self:
+        """Return the map of some columns, of NumPy."""
+        return type(self)(self.mean[columns], self.scale[columns])
 
     def to(self, like: Array, dtype: Any) -> Self:
         """Return the same map on the library and device of `like`."""

@@ -1,27 +1,26 @@
 """Different targets, counted as long as they are few."""
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.sums.moments import Moments
 
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-
-# More values than this are many.
+# Different values beyond which targets have many.
 MOST_VALUES = 64
-# Rows that tell at a glance that there are many.
+# Rows that are looked at first: they mostly show that values are many.
 _GLANCE = 1000
-# So many rows for each value, at least, and in all; and so few that have a value for themselves:
-# their share is that of rows to come with a value that no training row has (Good and Turing).
+# Values are few only if there are this many rows for each, and in all, and if at most this share of
+# rows has a value of its own: by Good and Turing, that share estimates how many new rows will have
+# a value that no training row has.
 _ROWS_PER_VALUE = 20
 _LEAST_ROWS = 200
 _MOST_ALONE = 0.001
-# The least step between values, as a share of the largest: closer ones have no middle.
+# The least step between values, as a share of the largest: closer ones differ by rounding.
 _LEAST_STEP = 1e-9
-# A share of the rows that makes the least or the greatest value an end.
+# Least share of rows at the least or greatest value that makes it an end of the range.
 _AT_END = 0.02
 
 

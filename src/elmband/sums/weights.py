@@ -1,8 +1,8 @@
-"""How many rows weights make of them, and rows that outweigh all others.
+"""The effective number of weighted rows, and bounds for weights that outweigh all others.
 
-Rows with weights s know as much as (Σs)² / Σs² rows of equal weight (Kish), and rows of a group
-no more than groups do. A fit to rows of which a few have nearly all of the weight goes through
-these: residuals vanish, and what the others say of errors is lost in rounding.
+Rows with weights s are worth (Σs)² / Σs² rows of equal weight (Kish), and rows of groups no more
+than there are groups. Where a few rows have nearly all of the weight, a fit interpolates them:
+their residuals vanish, and those of the other rows are lost in rounding.
 """
 
 import math
@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import place, to_numpy
+from elmband.ground.arrays import Floats, place, to_numpy
 from elmband.sums.rows import ArrayRows, Rows
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Labels = np.ndarray[Any, Any] | None
 
-# Rows, or groups, that a fit to at least two times as many is worth; of fewer rows, half of them.
+# Weights are bounded where rows, or groups, have a smaller effective number than this; where they
+# are few, than this share of them.
 _LEAST_WORTH = 7
 _LEAST_SHARE = 0.5
-# Up to the first number groups count, from the second on their rows. Settled on artificial data of
-# 2 to 20 groups of four rows whose means differ.
+# Up to the first number of groups, groups are counted; from the second on, their rows. Chosen on
+# artificial data of 2 to 20 groups of four rows whose means differ.
 _FEW_GROUPS = (3, 6)
-# Halvings of the interval that the logarithm of the largest weight is looked for in.
+# Steps of the bisection for the logarithm of the largest weight.
 _STEPS = 60
 
 
@@ -52,14 +52,14 @@ def effective_number(s: Floats, labels: Labels = None) -> float:
 
 
 def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
-    """Bound weights of rows in memory, or of groups, where a few of them outweigh all others.
+    """Bound the weights of rows in memory, or of groups, if a few outweigh all others.
 
     The bound is the largest that leaves an effective number of seven, or of half as many as there
     are. What is said of finite samples goes by the weights as given: scores count as many rows, or
     groups, as these are worth.
     """
     if not isinstance(rows, ArrayRows):
-        # A pass over them may be needed to count them; their scores tell what they are worth.
+        # Counting them may need a pass; their effective number comes with their scores.
         return Bounded(rows, math.inf, 1.0)
     if rows.s is None and labels is None:
         return Bounded(rows, float(len(rows)), 1.0)
@@ -75,10 +75,11 @@ def bounded_weights(rows: Rows, labels: Labels = None) -> Bounded:
 
 
 def _counted(rows: float, groups: float | None) -> float:
-    """Return what so many rows count, in so many groups where these are left out together.
+    """Return the number of observations that rows count as, in groups that are left out together.
 
-    Of two or three groups each tells one thing, how far off a model may be for another; the rows
-    of many tell as much as any others do. One row does not tell of any spread: it counts as two.
+    Where groups are two or three, each is a single observation of how far off a model is for a new
+    group; where they are many, their rows count as any others. The least is two: one row has no
+    spread.
     """
     share = 0.0 if groups is None else float(np.interp(groups, _FEW_GROUPS, (1.0, 0.0)))
     return float(max(rows * ((groups or rows) / rows) ** share, 2.0))
@@ -100,5 +101,5 @@ def _of_units(s: Floats, labels: Labels) -> tuple[Floats, Any]:
         return s, np.arange(len(s))
     _, owner = np.unique(labels, return_inverse=True)
     owner = owner.reshape(-1)
-    # The mean of their rows: a group of many rows is one group all the same.
+    # Means, not sums: a group with many rows is still one group.
     return np.bincount(owner, s) / np.bincount(owner), owner

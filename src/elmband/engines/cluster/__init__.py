@@ -7,11 +7,11 @@ from elmband.engines.cluster.collections import (
     is_dask,
     is_dask_frame,
 )
+from elmband.engines.cluster.executor import runner_of
 from elmband.engines.cluster.files import scan_partitions
 from elmband.engines.cluster.labels import label_rows, numbered, one_column
 from elmband.engines.cluster.lazy import lazily
 from elmband.engines.cluster.rows import ClusterRows, as_it_is
-from elmband.engines.cluster.runners import runner_of
 from elmband.engines.cluster.written import Answers, check_folder, write_parts
 
 __all__ = [

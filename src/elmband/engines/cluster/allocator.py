@@ -1,4 +1,4 @@
-"""Memory that tasks free and ask for again, without the system in between.
+"""Keep freed memory in the process, for tasks that ask for the same again.
 
 Dask starts workers with ``MALLOC_TRIM_THRESHOLD_``, so that memory goes back to the system as soon
 as it is free. A task frees and asks for the same few megabytes for every chunk: each time the
@@ -24,7 +24,7 @@ _count = 0
 
 
 def keep_memory(work: Any) -> None:
-    """Keep up to 64 MiB that are free until `work`, the same for all tasks of a pass, is gone.
+    """Keep up to 64 MiB of free memory while `work` lives, which all tasks of a pass share.
 
     Only where glibc has been told to keep little. Left to itself it soon finds out what to keep,
     which it would not any more once told.
@@ -44,7 +44,7 @@ def keep_memory(work: Any) -> None:
 
 
 def _ended(before: int) -> None:
-    """Keep as little as before, once no pass is left."""
+    """Restore the setting when the last pass has ended."""
     global _count  # noqa: PLW0603
     with _lock:
         _count -= 1

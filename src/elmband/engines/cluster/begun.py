@@ -1,7 +1,7 @@
-"""Passes that go on where they were: sums of some partitions after the other, kept in between.
+"""Resumable passes on a cluster: partitions are summed in rounds, and sums are saved in between.
 
-What is computed together grows until it takes as long as the time between two visits to the disk,
-so that workers seldom wait for each other at its end.
+Rounds grow until one takes as long as the time between two saves, so that workers seldom wait for
+each other at the end of a round.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _GROWTH = 8
 
 @dataclass(frozen=True, eq=False)
 class FirstPartitions(Moments):
-    """Rows and sums of the first partitions, of `of` in all."""
+    """Number of rows and sums of the first partitions, out of `of` partitions."""
 
     of: int
     n_rows: int
@@ -34,7 +34,7 @@ def summed_in_rounds(
     partitions: Sequence[Partition],
     kept: Pass,
 ) -> Counted:
-    """Add up all partitions but those that are kept, and keep more now and then.
+    """Add up all partitions from where a checkpoint left off, and save sums now and then.
 
     The caller keeps the last sums, those of all.
     """

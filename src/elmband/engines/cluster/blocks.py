@@ -4,9 +4,9 @@ Tasks that a single block needs belong to its partition and run inside its task.
 blocks need stay with Dask, which computes them once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from elmband.sums.rows import chunk_slices
 _SHARED = -1
 
 
+# Makes a chunk of blocks of X, y and weights that belong together, or refuses them.
+ChunkOf: TypeAlias = Callable[[Sequence[Any]], Chunk]
+
+
 class Form(NamedTuple):
     """What blocks must be like: the number and dtype of features, and the number of outputs."""
 
@@ -26,32 +30,42 @@ class Form(NamedTuple):
     n_outputs: int
 
     def chunk(self, blocks: Sequence[Any]) -> Chunk:
-        """Check blocks of X, y and weights, and return them as a chunk."""
-        return _checked(blocks, self)
-
-
-class BlockForm(Protocol):
-    """What makes a chunk of blocks that belong together, or refuses them."""
-
-    def chunk(self, blocks: Sequence[Any]) -> Chunk:
-        """Return blocks as a chunk."""
-        ...
+        """Check blocks, and return them as a chunk without rows of weight 0."""
+        X = np.asarray(blocks[0], dtype=self.dtype)
+        Y = np.asarray(blocks[1], dtype=np.float64)
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"it has the shape {X.shape}, but X has {self.n_features} features")
+        if Y.shape != (len(X), self.n_outputs):
+            raise ValueError(
+                f"X has {len(X)} rows, y has the shape {Y.shape}; they must be as many"
+            )
+        for name, values in (("X", X), ("y", Y)):
+            if not np.isfinite(values).all():
+                raise ValueError(f"{name} holds missing or infinite values; fill them in")
+        if len(blocks) == 2:
+            return Chunk(X, Y, None)
+        s = np.asarray(blocks[2], dtype=np.float64)
+        if s.shape != (len(X),) or not np.isfinite(s).all() or (s < 0).any():
+            raise ValueError("sample_weight must hold one number of at least 0 for every row")
+        counts = s > 0
+        return Chunk(X, Y, s) if counts.all() else Chunk(X[counts], Y[counts], s[counts])
 
 
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
     """Blocks of X, y and weights that belong together, by their `keys` in a graph.
 
-    `needs` are keys of what other partitions need too; their values are `given` before reading.
+    `needs` are keys of what other partitions need too; `with_shared` brings their values.
     """
 
     label: str
     keys: tuple[Any, ...]
     graph: Mapping[Any, Any]
     needs: tuple[Any, ...]
-    form: BlockForm
+    chunk_of: ChunkOf
 
-    def given(self, values: Mapping[Any, Any]) -> Self:
+    def with_shared(self, values: Mapping[Any, Any]) -> Self:
         """Return the same with the values of what it shares with others."""
         return replace(self, graph={**self.graph, **{key: values[key] for key in self.needs}})
 
@@ -65,7 +79,7 @@ class BlockPartition:
         from dask import get  # noqa: PLC0415 - an optional library
 
         try:
-            return self.form.chunk(get(dict(self.graph), list(self.keys)))
+            return self.chunk_of(get(dict(self.graph), list(self.keys)))
         except MemoryError:
             raise
         except Exception as error:
@@ -73,34 +87,18 @@ class BlockPartition:
             raise ValueError(f"{self.label} cannot be read: {said}.") from error
 
 
-def _checked(blocks: Sequence[Any], form: Form) -> Chunk:
-    """Return blocks as a chunk; rows of weight 0 are left out, they count zero times."""
-    X = np.asarray(blocks[0], dtype=form.dtype)
-    Y = np.asarray(blocks[1], dtype=np.float64)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    if X.ndim != 2 or X.shape[1] != form.n_features:
-        raise ValueError(f"it has the shape {X.shape}, but X has {form.n_features} features")
-    if Y.shape != (len(X), form.n_outputs):
-        raise ValueError(f"X has {len(X)} rows, y has the shape {Y.shape}; they must be as many")
-    for name, values in (("X", X), ("y", Y)):
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} holds missing or infinite values; fill them in")
-    if len(blocks) == 2:
-        return Chunk(X, Y, None)
-    s = np.asarray(blocks[2], dtype=np.float64)
-    if s.shape != (len(X),) or not np.isfinite(s).all() or (s < 0).any():
-        raise ValueError("sample_weight must hold one number of at least 0 for every row")
-    counts = s > 0
-    return Chunk(X, Y, s) if counts.all() else Chunk(X[counts], Y[counts], s[counts])
-
-
 def cut(
-    graph: Mapping[Any, Any], keys: Iterable[tuple[Any, ...]], form: BlockForm
+    graph: Mapping[Any, Any], keys: Iterable[tuple[Any, ...]], chunk_of: ChunkOf
 ) -> tuple[list[Partition], dict[Any, Any]]:
     """Cut a graph into partitions, each with the keys of its blocks, and what they share."""
+    from dask.core import get_dependencies  # noqa: PLC0415 - an optional library
+
     keys = list(keys)
-    dependencies = _dependencies(graph)
-    owner = _owners(dependencies, keys, [key for key in graph if _is_future(graph[key])])
+    dependencies = {key: get_dependencies(graph, key) for key in graph}
+    # Results that a cluster holds already belong to no partition.
+    nodes = {key: getattr(node, "value", node) for key, node in graph.items()}
+    futures = [key for key, node in nodes.items() if type(node).__name__ == "Future"]
+    owner = _owners(dependencies, keys, futures)
     owned: list[list[Any]] = [[] for _ in keys]
     shared = {}
     for key, k in owner.items():
@@ -113,14 +111,8 @@ def cut(
         asked = {*blocks, *(d for key in owned[k] for d in dependencies[key])}
         needs = tuple(sorted((d for d in asked if owner[d] == _SHARED), key=str))
         own = {key: graph[key] for key in owned[k]}
-        partitions.append(BlockPartition(f"Partition {k} of X", blocks, own, needs, form))
+        partitions.append(BlockPartition(f"Partition {k} of X", blocks, own, needs, chunk_of))
     return partitions, shared
-
-
-def _dependencies(graph: Mapping[Any, Any]) -> dict[Any, Any]:
-    from dask.core import get_dependencies  # noqa: PLC0415 - an optional library
-
-    return {key: get_dependencies(graph, key) for key in graph}
 
 
 def _owners(
@@ -142,8 +134,3 @@ def _owners(
             owner[key] = wanted if known is None else _SHARED
             open_keys += [(below, owner[key]) for below in dependencies[key]]
     return owner
-
-
-def _is_future(node: Any) -> bool:
-    """Whether a node of a graph is a result that a cluster holds already."""
-    return type(getattr(node, "value", node)).__name__ == "Future"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.engines.cluster.blocks import BlockForm, Form, cut
+from elmband.engines.cluster.blocks import ChunkOf, Form, cut
 from elmband.engines.cluster.graph import OnDask
 from elmband.engines.cluster.work import Partition
 
@@ -45,12 +45,12 @@ def collected(X: Any, y: Any, sample_weight: Any = None, client: Any = None) -> 
     if y.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions; it has {y.ndim}.")
     form = Form(width_of(X), numbers_of(X), 1 if y.ndim == 1 else width_of(y))
-    partitions, shared = partitioned(given, form)
+    partitions, shared = partitioned(given, form.chunk)
     return Collected(partitions, OnDask(client, shared), form, names_of(X), y.ndim == 1)
 
 
 def check_collections(**given: Any) -> None:
-    """Refuse what is no Dask collection; weights may be None."""
+    """Raise unless all are Dask collections; weights may be None."""
     for name, value in given.items():
         if value is None and name == "y":
             raise ValueError("y is missing: give a Dask collection of targets beside X.")
@@ -62,15 +62,17 @@ def check_collections(**given: Any) -> None:
 
 
 def partitioned(
-    given: Mapping[str, Any], form: BlockForm
+    given: Mapping[str, Any], chunk_of: ChunkOf
 ) -> tuple[Sequence[Partition], Mapping[Any, Any]]:
     """Cut collections that belong together into partitions, and what these share.
 
     Those that are None are left out.
     """
+    from dask.core import flatten  # noqa: PLC0415 - an optional library
+
     given = {name: value for name, value in given.items() if value is not None}
     parts = _aligned(list(given.values()))
-    keys = [_block_keys(part) for part in parts]
+    keys = [list(flatten(part.__dask_keys__())) for part in parts]
     first = next(iter(given))
     for name, found in zip(given, keys, strict=True):
         if len(found) != len(keys[0]):
@@ -81,7 +83,7 @@ def partitioned(
     graph: dict[Any, Any] = {}
     for part in parts:
         graph.update(part.__dask_graph__())
-    return cut(graph, zip(*keys, strict=True), form)
+    return cut(graph, zip(*keys, strict=True), chunk_of)
 
 
 def width_of(value: Any) -> int:
@@ -99,7 +101,7 @@ def numbers_of(X: Any) -> Any:
                 f"{column} is of type {kind}, which is not a number; convert it, or train on "
                 "scan(..., encoder=TableEncoder())."
             )
-    # Types of pandas that can be missing have the NumPy type beneath.
+    # Nullable dtypes of pandas name the NumPy dtype that they wrap.
     return np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in kinds))
 
 
@@ -127,7 +129,9 @@ def _aligned(parts: list[Any]) -> list[Any]:
     first = parts[0]
     if not is_frame(first) and not any(map(_unknown, parts)):
         rows = first.chunks[0]
-        _check_lengths(parts)
+        lengths = [sum(part.chunks[0]) for part in parts]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"X has {lengths[0]} rows, y has {lengths[-1]}; they must be as many.")
         parts = [part if part.chunks[0] == rows else part.rechunk({0: rows}) for part in parts]
     # Arrays stay as they are: partitions cut the graph themselves, and Dask would make blocks that
     # X and y come from twice. Frames are optimised one by one, to read only the columns asked for.
@@ -142,15 +146,3 @@ def whole_rows(array: Any) -> Any:
 def _unknown(part: Any) -> bool:
     """Whether the lengths of blocks are unknown, as they always are in frames."""
     return is_frame(part) or any(size != size for size in part.chunks[0])  # noqa: PLR0124 - nan
-
-
-def _check_lengths(parts: list[Any]) -> None:
-    lengths = [sum(part.chunks[0]) for part in parts]
-    if len(set(lengths)) > 1:
-        raise ValueError(f"X has {lengths[0]} rows, y has {lengths[-1]}; they must be as many.")
-
-
-def _block_keys(part: Any) -> list[Any]:
-    from dask.core import flatten  # noqa: PLC0415 - an optional library
-
-    return list(flatten(part.__dask_keys__()))

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from elmband.engines.cluster.rows import Advance
+from elmband.engines.cluster.graph import OnDask
+from elmband.engines.cluster.rows import Advance, Runner
 from elmband.engines.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
 # Tasks of a pass at most: each brings back one set of sums.
@@ -15,7 +16,7 @@ _MOST_TASKS = 256
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """A value that goes to another process with all that its functions have closed over."""
+    """A value pickled by cloudpickle: its functions may be closures."""
 
     value: Any
 
@@ -42,7 +43,7 @@ class OnExecutor:
     ) -> Counted:
         """Add up all partitions."""
         del label
-        with _told():
+        with _errors_as_sentences():
             return self._added(Carried(work), partitions, advance)
 
     def _added(
@@ -54,7 +55,7 @@ class OnExecutor:
         ]
         total = Counted(0, None)
         try:
-            # Futures that have been added are let go of, and their sums with them.
+            # Popped one by one, so that sums that have been added can be freed.
             while futures:
                 part = futures.pop(0).result()
                 total = added([total, part])
@@ -67,8 +68,8 @@ class OnExecutor:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Say in words of ours what became of workers that do not answer."""
+def _errors_as_sentences() -> Iterator[None]:
+    """Turn errors of workers that died, or cannot import elmband, into sentences."""
     try:
         yield
     except BrokenExecutor as error:
@@ -86,3 +87,15 @@ def _told() -> Iterator[None]:
 
 def _task(work: Carried, partitions: Carried) -> Counted:
     return partition_sum(work.value, partitions.value)
+
+
+def runner_of(client: Any) -> Runner:
+    """Return where to run what a user names as `client`: on Dask, or under an executor."""
+    if isinstance(client, Executor):
+        return OnExecutor(client)
+    if not all(hasattr(client, name) for name in ("get", "nthreads")):
+        raise ValueError(
+            f"client must be a distributed.Client or a concurrent.futures.Executor; got "
+            f"{type(client).__name__}."
+        )
+    return OnDask(client)

@@ -3,8 +3,8 @@
 from elmband.sources.stream import Scan
 from elmband.sources.stream.ranges import RowRange
 
-# Rows whose features take about this much are one partition, or more where there would be more
-# partitions than the client should have to name.
+# Bytes of features in a partition. Where that would make too many partitions for the client to
+# list, partitions are larger.
 _PARTITION_BYTES = 2**23
 _MOST_PARTITIONS = 2**15
 
@@ -18,5 +18,5 @@ def scan_partitions(
     """
     step = max(_PARTITION_BYTES // (scan.n_features * scan.dtype.itemsize), 1)
     step = max(step, -(-(scan.n_rows or 0) // most))
-    # Whole chunks: the last one of a range would be cut short else.
+    # Whole chunks, or the last one of every range would be shorter.
     return scan.ranges(-(-step // scan.chunk_size) * scan.chunk_size, features=features)

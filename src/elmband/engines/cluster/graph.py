@@ -18,7 +18,7 @@ from elmband.engines.cluster.versions import check_workers
 from elmband.engines.cluster.waiting import watched
 from elmband.engines.cluster.work import Counted, Partition, Work, added, evenly, partition_sum
 
-# Tasks for each thread at most, and for small clusters.
+# Most tasks for each thread, and the least number for a small cluster.
 _TASKS_PER_THREAD = 16
 _LEAST_TASKS = 32
 # Sums that one task of the tree adds up.
@@ -39,7 +39,7 @@ class Group:
         self.needs = tuple(dict.fromkeys(key for keys in needs for key in keys))
 
     def __dask_tokenize__(self) -> str:
-        """Spare Dask from packing it whole to tell it apart: its key is unique."""
+        """Return a constant: keys are unique, and Dask need not hash all of it."""
         return "group"
 
 
@@ -51,7 +51,7 @@ def group_sum(work: Work, group: Group, values: list[Any], topic: str | None = N
     known = dict(zip(group.needs, values, strict=True))
     partitions = group.partitions
     if known:
-        partitions = tuple(partition.given(known) for partition in partitions)  # type: ignore[attr-defined]
+        partitions = tuple(partition.with_shared(known) for partition in partitions)  # type: ignore[attr-defined]
     found = partition_sum(work, partitions)
     if topic is not None:
         from distributed import get_worker  # noqa: PLC0415 - on a worker it is there
@@ -76,7 +76,7 @@ class OnDask:
         """Add up all partitions in their order."""
         client = self._client()
         topic = None if advance is None or client is None else f"elmband-{uuid4().hex}"
-        with _errors_in_our_words():
+        with _errors_as_sentences():
             if client is not None:
                 check_workers(client)
             graph, root = pass_graph(work, partitions, label, _most_tasks(client), topic)
@@ -121,7 +121,7 @@ def pass_graph(
 
 @contextmanager
 def _listening(client: Any, topic: str | None, advance: Advance | None) -> Iterator[None]:
-    """Hear from workers how far they have come."""
+    """Tell `advance` of rows that workers report as done."""
     if topic is None or advance is None:
         yield
         return
@@ -150,7 +150,7 @@ def _computed(graph: dict[Any, Any], root: Any, client: Any) -> Counted:
 
 
 @contextmanager
-def _errors_in_our_words() -> Iterator[None]:
+def _errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -161,7 +161,7 @@ def _errors_in_our_words() -> Iterator[None]:
 
 
 def _meaning(error: Exception) -> str | None:
-    """Say in words of ours what an error of Dask's own means, None where it speaks for itself."""
+    """Return what an error of Dask means, in a sentence; None where it needs none."""
     if type(error).__name__ == "KilledWorker":
         return (
             "Several workers died at the same task, most often for want of memory: give them more, "

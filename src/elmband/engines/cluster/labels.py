@@ -3,31 +3,18 @@
 To find the classes only y and weights are made, not X.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from elmband.engines.cluster.collections import check_collections, is_frame, partitioned, width_of
 from elmband.engines.cluster.graph import OnDask
-from elmband.engines.cluster.rows import ClusterRows
+from elmband.engines.cluster.rows import ClusterRows, as_it_is
 from elmband.ground.arrays import Array
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import DEFAULT_CHUNK_SIZE
-
-
-class LabelForm(NamedTuple):
-    """What blocks of labels and weights must be like: `check` returns labels (n,) or refuses."""
-
-    check: Callable[[Any], Array]
-
-    def chunk(self, blocks: Any) -> Chunk:
-        """Return labels in the place of both X and Y."""
-        labels = self.check(blocks[0])[:, None]
-        s = None if len(blocks) == 1 else np.asarray(blocks[1], dtype=np.float64)
-        if s is not None and s.shape != (len(labels),):
-            raise ValueError("sample_weight must hold one number for every row")
-        return Chunk(labels, labels, s)
 
 
 def one_column(y: Any) -> Any:
@@ -39,17 +26,26 @@ def one_column(y: Any) -> Any:
 
 
 def label_rows(y: Any, sample_weight: Any, check: Callable[[Any], Array]) -> ClusterRows:
-    """Return labels and weights as rows to be added up."""
+    """Return labels and weights as rows to be added up; `check` returns labels (n,) or refuses."""
     given = {"y": y, "sample_weight": sample_weight}
-    partitions, shared = partitioned(given, LabelForm(check))
+    partitions, shared = partitioned(given, partial(_label_chunk, check))
     return ClusterRows(
         partitions=partitions,
         run=OnDask(None, shared),
         like=np.empty((0, 1)),
         dtype=np.float64,
-        prepare=_as_it_is,
+        prepare=as_it_is,
         chunk_size=DEFAULT_CHUNK_SIZE,
     )
+
+
+def _label_chunk(check: Callable[[Any], Array], blocks: Sequence[Any]) -> Chunk:
+    """Return labels in the place of both X and Y."""
+    labels = check(blocks[0])[:, None]
+    s = None if len(blocks) == 1 else np.asarray(blocks[1], dtype=np.float64)
+    if s is not None and s.shape != (len(labels),):
+        raise ValueError("sample_weight must hold one number for every row")
+    return Chunk(labels, labels, s)
 
 
 def numbered(y: Any, place: Callable[[Any], Array]) -> Any:
@@ -63,7 +59,3 @@ def _placed(labels: Any, place: Callable[[Any], Array]) -> Any:
     import pandas as pd  # noqa: PLC0415 - it is there where Dask has frames
 
     return pd.Series(place(labels), labels.index, name="label")
-
-
-def _as_it_is(chunk: Chunk) -> Chunk:
-    return chunk

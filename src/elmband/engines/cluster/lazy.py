@@ -1,4 +1,4 @@
-"""Predictions of Dask collections: other collections, computed by whoever asks for them."""
+"""Lazy predictions of Dask collections: arrays for arrays, frames for frames."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def lazily(X: Any, function: BlockMap, columns: Sequence[str]) -> Any:
     import dask  # noqa: PLC0415 - an optional library
 
     dtype = numbers_of(X)
-    # Two rows tell the form of all results.
+    # The result for two rows tells dtype and shape of all results.
     example = function(np.zeros((2, len(X.columns) if is_frame(X) else X.shape[1]), dtype))
     # The model is in the graph once, not once for every block.
     block = dask.delayed(Block(function, dtype, example), pure=False, traverse=False)
@@ -86,6 +86,6 @@ def _frame(values: Array, index: Any, columns: Sequence[str]) -> Any:
 
 
 def _text(values: Array) -> Array:
-    """Return strings as text, which pandas and Parquet know: of objects they know no type."""
+    """Return strings in an array of text: pandas and Parquet know no type of objects."""
     is_text = values.dtype == object and (not len(values) or isinstance(values[0], str))
     return values.astype(str) if is_text else values

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from elmband.engines.checkpoint import Pass
 from elmband.engines.cluster.begun import summed_in_rounds
@@ -15,14 +15,9 @@ from elmband.sums.sample import SampledRows
 Advance = Callable[[int], None]
 
 
-class Runner(Protocol):
-    """Where tasks run: on a Dask cluster, or under any executor."""
-
-    def __call__(
-        self, work: Work, partitions: Sequence[Partition], label: str, advance: Advance | None
-    ) -> Counted:
-        """Add up all partitions in their order; tell `advance` of rows that are done."""
-        ...
+# Adds up all partitions in their order, on Dask or under any executor: takes the work, the
+# partitions, a label for people, and what to tell of rows that are done.
+Runner: TypeAlias = Callable[[Work, Sequence[Partition], str, Advance | None], Counted]
 
 
 @dataclass
@@ -129,7 +124,7 @@ class ClusterRows:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # A chunk map may hold its model and so these rows: what they are travels, not the rows.
+        # A chunk map may hold its model, and so these rows: they travel without their partitions.
         empty: tuple[Partition, ...] = ()
         return {**vars(self), "partitions": empty, "run": _nowhere, "prepare": as_it_is}
 

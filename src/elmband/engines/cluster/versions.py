@@ -1,4 +1,4 @@
-"""Versions of what decides numbers: workers must have those of whoever sends them work.
+"""Versions that results depend on: workers must have the same as whoever sends them work.
 
 Dask workers are asked before any work is sent to them. Every task looks once more: workers may
 join later, and other engines cannot be asked.
@@ -18,7 +18,7 @@ import scipy
 
 
 class Versions(NamedTuple):
-    """What is installed where a process runs.
+    """Versions of the packages in a process.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def digest_of(folder: Path) -> str:
 
 
 def check_task(wanted: Versions | None) -> None:
-    """Refuse work from a process that has other versions than this one; None: it sent none."""
+    """Refuse work from a process with other versions than this one, or that sent none (None)."""
     if wanted is None:
         raise ValueError(
             f"Work for the worker {platform.node()} comes from an elmband other than the "
@@ -102,7 +102,7 @@ def check_workers(client: Any) -> None:
 
 
 def _answer() -> dict[str, str]:
-    """Tell a client what is here, or why elmband is not."""
+    """Return the versions of a worker, or why elmband cannot be imported there."""
     from importlib import import_module  # noqa: PLC0415 - see below
 
     try:
@@ -114,7 +114,7 @@ def _answer() -> dict[str, str]:
     return found
 
 
-# By this it travels as a whole, to workers that may not have this module.
+# So that it is pickled with its code, for workers that may not have this module.
 _answer.__module__ = "__main__"
 
 
@@ -132,7 +132,7 @@ def _refused(address: str, found: dict[str, str]) -> str | None:
 
 
 def _differing(wanted: Versions, found: Versions) -> list[str]:
-    """Name what differs."""
+    """Return a phrase for each version that differs."""
     names = ("elmband", "numpy", "scipy", "Python")
     pairs = [(name, getattr(found, name), getattr(wanted, name)) for name in names]
     differing = [

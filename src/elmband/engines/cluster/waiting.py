@@ -1,4 +1,4 @@
-"""A word to whoever waits for a cluster on which nothing goes on."""
+"""A warning for whoever waits on a cluster that is stuck: no workers, or all of them paused."""
 
 import warnings
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
-# Seconds between two looks at the workers; what they are like at two of them is worth a word.
+# Seconds between two looks at the workers; what is the same at two of them is worth a warning.
 _SECONDS = 10.0
 
 
@@ -18,7 +18,7 @@ def watched(client: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        # It ends by itself: whoever interrupts shall not wait for a scheduler that does not answer.
+        # Not joined: an interruption must not wait for a scheduler that does not answer.
         done.set()
 
 

@@ -1,4 +1,4 @@
-"""What a worker does: add up what a chunk map makes of the rows of a few partitions.
+"""The task of a worker: the sums of a chunk map over the rows of a few partitions.
 
 Nothing here needs Dask. A task is one call of :func:`partition_sum`, wherever that runs; its
 result is as small as the sums are, however many rows there were.
@@ -23,7 +23,7 @@ class Partition(Protocol):
 
     @property
     def label(self) -> str:
-        """What it is, for sentences."""
+        """Name of the partition in error sentences."""
         ...
 
     def chunks(self, size: int) -> Iterator[Chunk]:
@@ -33,13 +33,13 @@ class Partition(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Rows that were read, and their sums; None where there was no row."""
+    """The number of rows that were read, and their sums; None where there was no row."""
 
     n_rows: int
     sums: Any
 
     def __sizeof__(self) -> int:
-        """Tell schedulers what it takes to move the sums: else they would send them about."""
+        """Return the bytes of the sums, so that schedulers do not move them without need."""
         return 64 + _nbytes(self.sums)
 
 
@@ -54,7 +54,7 @@ def _nbytes(value: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """All that one pass does with rows, whichever they are; it travels once for all tasks.
+    """What one pass does with any rows; it is sent to workers once, for all tasks.
 
     Chunks are made ready by `prepare`, then targets and weights by `scaling` where it is known,
     and handed to `chunk_map`. The `versions` are those of whoever made it.
@@ -68,7 +68,7 @@ class Work:
     versions: Versions = field(default_factory=own_versions, kw_only=True)
 
     def __dask_tokenize__(self) -> str:
-        """Spare Dask from packing matrices to tell it apart: its key is unique."""
+        """Return a constant: keys are unique, and Dask need not hash the matrices."""
         return "work"
 
     def __call__(self, chunk: Chunk) -> Any:
@@ -81,7 +81,7 @@ class Work:
             yield int(chunk.X.shape[0]), self(chunk)
 
     def ready(self, chunk: Chunk) -> Chunk:
-        """Return raw rows as they are learned from."""
+        """Return raw rows prepared and scaled for learning."""
         ready = self.prepare(chunk)
         return ready if self.scaling is None else self.scaling(ready, self.dtype)
 
@@ -92,7 +92,7 @@ def partition_sum(work: Work, partitions: Iterable[Partition]) -> Counted:
     Memory holds one chunk at a time, or what a partition itself needs to make one.
     """
     n_rows, sums = 0, None
-    # An elmband without this check sends no versions.
+    # Work of an older elmband has no versions.
     check_task(getattr(work, "versions", None))
     keep_memory(work)
     with engine.alone():

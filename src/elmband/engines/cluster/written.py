@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from elmband.engines.cluster.executor import runner_of
 from elmband.engines.cluster.rows import Advance, as_it_is
-from elmband.engines.cluster.runners import runner_of
 from elmband.engines.cluster.work import Counted, Partition, Work
 from elmband.ground.files import appearing_whole, check_writable, hidden_name, take_names
 from elmband.sources.stream.errors import needed
@@ -39,7 +39,7 @@ class Numbered:
 
     @property
     def label(self) -> str:
-        """What it is, for sentences."""
+        """Name of the partition in error sentences."""
         return self.rows.label
 
     def chunks(self, size: int) -> Iterator[Chunk]:
@@ -106,7 +106,7 @@ def check_folder(path: Path) -> None:
 
 @contextmanager
 def appearing_folders(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-    """Give new folders under other names, which become `paths` at the end, or nothing is left."""
+    """Give new folders under hidden names, which are renamed to `paths` at the end or removed."""
     pairs = [(hidden_name(path, "partial"), path) for path in paths]
     for path in paths:
         check_folder(path)
@@ -115,7 +115,7 @@ def appearing_folders(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
             folder.mkdir()
         yield tuple(folder for folder, _ in pairs)
         for folder, _ in pairs:
-            # What workers that were killed had begun.
+            # Unfinished files of workers that were killed.
             for left in folder.glob(".*.partial"):
                 left.unlink(missing_ok=True)
         take_names(pairs)

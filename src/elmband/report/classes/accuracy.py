@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from elmband.report.classes.counts import N_PROBABILITIES, Plan, Seen
+from elmband.report.classes.counts import N_PROBABILITIES, Counts, Plan
 from elmband.report.shares import Share
 
 # A table of more classes does not fit a page.
@@ -12,10 +12,10 @@ MOST_CLASSES = 12
 _MOST_PAIRS = 10
 
 
-def right(plan: Plan, seen: Seen) -> dict[str, Any]:
+def right(plan: Plan, counts: Counts) -> dict[str, Any]:
     """Return the share of right labels, and which classes are taken for which."""
     labels = plan.labels
-    table = seen.counts(len(labels)).sum(axis=2)
+    table = counts.by_class(len(labels)).sum(axis=2)
     n, hits = float(table.sum()), float(np.trace(table))
     measured = Share.of(hits, n)
     true, called = table.sum(axis=1), table.sum(axis=0)
@@ -30,8 +30,7 @@ def right(plan: Plan, seen: Seen) -> dict[str, Any]:
     ]
     return {
         "share": measured.share,
-        "low": measured.low,
-        "high": measured.high,
+        **measured.margin,
         "n_wrong": round(n - hits),
         "guess": float(true.max()) / n,
         "most": labels[int(true.argmax())],
@@ -53,10 +52,10 @@ def _pairs(table: Any, labels: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def probability(plan: Plan, seen: Seen) -> dict[str, Any]:
-    """Return how often what was said to be so probable came true."""
+def probability(plan: Plan, counts: Counts) -> dict[str, Any]:
+    """Return how often predicted probabilities came true, in bins of equal width."""
     bins = []
-    for place, (n, said, true) in enumerate(seen.probabilities.sums.tolist()):
+    for place, (n, expected, true) in enumerate(counts.probabilities.sums.tolist()):
         if n == 0:
             continue
         measured = Share.of(true, n)
@@ -65,10 +64,9 @@ def probability(plan: Plan, seen: Seen) -> dict[str, Any]:
                 "from": place / N_PROBABILITIES,
                 "to": (place + 1) / N_PROBABILITIES,
                 "n": round(n),
-                "said": said / n,
+                "said": expected / n,
                 "true": measured.share,
-                "low": measured.low,
-                "high": measured.high,
+                **measured.margin,
             }
         )
     gaps = [line["n"] * abs(line["said"] - line["true"]) for line in bins]

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, feature_bins, threshold_steps
-from elmband.report.classes.predictions import Said, abstains, positive_place, said
-from elmband.report.first_pass import Look
+from elmband.report.classes.predictions import Predictions, abstains, positive_place, predictions
+from elmband.report.first_pass import FirstPass
 from elmband.report.group_levels import Cut, find_cut
 from elmband.report.rows import Block, block_slices
-from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
+from elmband.report.tallies import Cells, Extremes, Span, columns
 from elmband.sums.moments import Several
 
 # Rows of each table.
@@ -48,7 +48,7 @@ class Plan:
         return abstains(self.model)
 
 
-class Seen(NamedTuple):
+class Counts(NamedTuple):
     """All that was counted.
 
     Attributes
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
         Scores in each step.
     worst, unsure : Extremes
         The most certain wrong rows, and the least certain ones.
-    groups : tuple of ByLabel
+    groups : Several
         For each grouping, and each group: rows, right ones, answered ones, answered wrongly.
     """
 
@@ -79,34 +79,34 @@ class Seen(NamedTuple):
     step_scores: Span
     worst: Extremes
     unsure: Extremes
-    groups: tuple[ByLabel, ...]
+    groups: Several
 
-    def counts(self, k: int) -> Floats:
+    def by_class(self, k: int) -> Floats:
         """Return the rows by true class, called class and whether they were answered."""
         return self.confusion.sums[:, 0].reshape(k, k, 2)
 
 
-def make_plan(model: Any, axes: Sequence[Axis], look: Look) -> Plan:
-    """Decide by a sample where bins shall lie."""
-    drawn = look.drawn
+def make_plan(model: Any, axes: Sequence[Axis], first: FirstPass) -> Plan:
+    """Choose bins and steps from a sample."""
+    drawn = first.drawn
     parts = block_slices(len(drawn.y))
-    score = np.concatenate([said(model, drawn.X[part, :]).score for part in parts])
+    score = np.concatenate([predictions(model, drawn.X[part, :]).score for part in parts])
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)
     bins = feature_bins(axes, to_numpy(drawn.X), rank)
-    cuts = tuple(find_cut(one.y) for one in look.groups)
+    cuts = tuple(find_cut(one.y) for one in first.groups.parts)
     return Plan(model, bins, threshold_steps(-score), cuts)
 
 
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`, then one for each grouping."""
+    """Count a block; the parts are those of `Counts`."""
     X, k = to_numpy(block.X), len(plan.labels)
-    answer = said(plan.model, block.X)
+    answer = predictions(plan.model, block.X)
     right = answer.called == block.y
     (cell, place), count = plan.features.located(X), plan.features.n_cells
     step = np.searchsorted(plan.steps, -answer.score, side="left")
     pair = (block.y * k + answer.called) * 2 + answer.answered
     table = np.column_stack([block.y, answer.called, answer.score, answer.of_called, X])
-    by_row = _columns(np.ones(block.n), right, answer.answered, answer.answered & ~right)
+    by_row = columns(np.ones(block.n), right, answer.answered, answer.answered & ~right)
     parts: list[Any] = [
         Cells.of(pair, np.ones((block.n, 1)), 2 * k * k),
         _probabilities(plan, block, answer),
@@ -117,36 +117,23 @@ def count_block(plan: Plan, block: Block) -> Several:
         Extremes.of(N_MISSES, np.where(right, np.nan, answer.score), block.numbers, table),
         Extremes.of(N_EXTREMES, -answer.score, block.numbers, table),
     ]
-    parts += [
-        ByLabel.of(cut.codes(labels), by_row, cut.values(labels))
-        for cut, labels in zip(plan.cuts, block.groups, strict=True)
-    ]
-    return Several(tuple(parts))
+    groups = zip(plan.cuts, block.groups, strict=True)
+    return Several((*parts, Several(tuple(cut.sums(by_row, one) for cut, one in groups))))
 
 
-def _probabilities(plan: Plan, block: Block, answer: Said) -> Cells:
-    """Count what was said to be probable: the second of two classes, else the class called."""
+def _probabilities(plan: Plan, block: Block, answer: Predictions) -> Cells:
+    """Count how often probabilities came true: of the second of two classes, or the one called."""
     if answer.probability.shape[1] == 2:
         place = 1 if plan.positive is None else plan.positive
         p, true = answer.probability[:, place], block.y == place
     else:
         p, true = answer.of_called, answer.called == block.y
     place_of = np.minimum((p * N_PROBABILITIES).astype(np.int64), N_PROBABILITIES - 1)
-    return Cells.of(place_of, _columns(np.ones(block.n), p, true), N_PROBABILITIES)
+    return Cells.of(place_of, columns(np.ones(block.n), p, true), N_PROBABILITIES)
 
 
-def _by_step(plan: Plan, block: Block, answer: Said) -> Floats:
+def _by_step(plan: Plan, block: Block, answer: Predictions) -> Floats:
     called = answer.called == plan.positive
-    return _columns(
+    return columns(
         np.ones(block.n), answer.called != block.y, called, called & (block.y != plan.positive)
     )
-
-
-def _columns(*columns: Any) -> Floats:
-    return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
-
-
-def seen(sums: Several) -> Seen:
-    """Name what was counted."""
-    before = len(Seen._fields) - 1
-    return Seen._make([*sums.parts[:before], sums.parts[before:]])

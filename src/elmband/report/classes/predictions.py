@@ -5,18 +5,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elmband.estimators import ELMSelectiveClassifier
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, Ints, double, to_numpy
 from elmband.models.classes import answer, labels, shares
 from elmband.models.thresholds import positive_place as positive_of
 from elmband.report.inputs import placed
-from elmband.report.tallies import Floats, Ints
 
 if TYPE_CHECKING:
     from elmband.models.fitted import Fitted
 
 
-class Said(NamedTuple):
-    """The place of the class called, how certain it is, probabilities (n, k), which are answered.
+class Predictions(NamedTuple):
+    """Called classes by place, their scores, probabilities (n, k), and which rows are answered.
 
     `score` is larger for more certain rows, on the scale of the model. A model that has not been
     asked to abstain answers all.
@@ -33,8 +32,8 @@ class Said(NamedTuple):
         return self.probability[np.arange(len(self.called)), self.called]
 
 
-def said(model: Any, X: Array) -> Said:
-    """Ask the model about a block of rows."""
+def predictions(model: Any, X: Array) -> Predictions:
+    """Return labels, scores and probabilities of a block of rows."""
     X = placed(model, X)
     fitted: Fitted = model.fitted_
     probability = np.asarray(to_numpy(double(shares(fitted, X))))
@@ -42,15 +41,15 @@ def said(model: Any, X: Array) -> Said:
         assert fitted.classes is not None
         called = fitted.classes.positions(np.asarray(to_numpy(labels(fitted, X))))
         score = probability[np.arange(len(called)), called]
-        return Said(called, score, probability, np.ones(len(called), dtype=np.bool_))
-    said_of = answer(fitted, X)
-    score = model.confidence_(said_of)
+        return Predictions(called, score, probability, np.ones(len(called), dtype=np.bool_))
+    decided = answer(fitted, X)
+    score = model.confidence_(decided)
     answered = np.ones(len(score), dtype=np.bool_)
     if abstains(model):
         assert fitted.deciding is not None
         assert fitted.deciding.thresholds is not None
-        answered = fitted.deciding.thresholds.accepted(score, said_of.place)
-    return Said(said_of.place, score, probability, answered)
+        answered = fitted.deciding.thresholds.accepted(score, decided.place)
+    return Predictions(decided.place, score, probability, answered)
 
 
 def abstains(model: Any) -> bool:

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from elmband.report.classes.counts import Plan, Seen
+from elmband.report.classes.counts import Counts, Plan
 from elmband.report.classes.predictions import abstains
 from elmband.report.shares import Share, Verdict
 
 _WISHES = ("coverage", "max_error", "max_fpr", "min_precision")
 
 
-def promise(plan: Plan, seen: Seen) -> dict[str, Any] | None:
+def promise(plan: Plan, counts: Counts) -> dict[str, Any] | None:
     """Return the statement of the model and what was measured; None where all rows are answered."""
     if not plan.abstains:
         return None
-    counts = seen.counts(len(plan.labels))
-    n, answered = float(counts.sum()), float(counts[:, :, 1].sum())
-    wrong = answered - float(counts[:, :, 1].trace())
+    table = counts.by_class(len(plan.labels))
+    n, answered = float(table.sum()), float(table[:, :, 1].sum())
+    wrong = answered - float(table[:, :, 1].trace())
     share, error = Share.of(answered, n), Share.of(wrong, answered)
     found = {
         "statement": plan.model.statement_.split("\n"),
@@ -24,15 +24,19 @@ def promise(plan: Plan, seen: Seen) -> dict[str, Any] | None:
         "answered_high": share.high,
         "n_answered": round(answered),
         "error": error.share,
-        "low": error.low,
-        "high": error.high,
+        **error.margin,
         "n_wrong": round(wrong),
         **_asked(plan),
     }
-    false, precision = _false_positives(plan, counts), _wrongly_called(plan, counts)
+    p, false, called = plan.positive, None, None
+    if p is not None:
+        # Rows wrongly answered as positive, of all that are not, and of all that are answered so.
+        wrongly = float(table[:, p, 1].sum() - table[p, p, 1])
+        false = Share.of(wrongly, float(table.sum() - table[p].sum()))
+        called = Share.of(wrongly, float(table[:, p, 1].sum()))
     found["fpr"] = None if false is None else false.share
-    found["precision"] = None if precision is None else 1 - precision.share
-    found["verdict"] = _verdict(found, error, false, precision)
+    found["precision"] = None if called is None else 1 - called.share
+    found["verdict"] = _verdict(found, error, false, called)
     return found
 
 
@@ -59,24 +63,6 @@ def _asked(plan: Plan) -> dict[str, Any]:
         if value is not None:
             return {"wish": wish, "limit": float(value)}
     raise AssertionError("a model that abstains was asked for something")
-
-
-def _false_positives(plan: Plan, counts: Any) -> Share | None:
-    """Return rows answered as positive that are not, of all rows that are not."""
-    p = plan.positive
-    if p is None:
-        return None
-    false = float(counts[:, p, 1].sum() - counts[p, p, 1])
-    return Share.of(false, float(counts.sum() - counts[p].sum()))
-
-
-def _wrongly_called(plan: Plan, counts: Any) -> Share | None:
-    """Return rows answered as positive that are not, of all that are answered so."""
-    p = plan.positive
-    if p is None:
-        return None
-    called = float(counts[:, p, 1].sum())
-    return Share.of(called - float(counts[p, p, 1]), called)
 
 
 def _verdict(found: Any, error: Share, false: Share | None, called: Share | None) -> Verdict | None:

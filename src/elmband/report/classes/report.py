@@ -6,27 +6,28 @@ from typing import Any
 from elmband.engines.progress import Bar
 from elmband.report.bins import with_gaps
 from elmband.report.classes.accuracy import probability, right
-from elmband.report.classes.counts import count_block, make_plan, seen
+from elmband.report.classes.counts import Counts, count_block, make_plan
 from elmband.report.classes.people import people
 from elmband.report.classes.promise import promise, worth
-from elmband.report.classes.single import single_rows
 from elmband.report.classes.trust import bins, features, groups
 from elmband.report.depends import depends
-from elmband.report.first_pass import Look
+from elmband.report.first_pass import FirstPass
 from elmband.report.rows import LabelledRows, total
 from elmband.report.shares import limits
-from elmband.report.single import N_SHOWN
+from elmband.report.single import N_SHOWN, class_rows
 
 
-def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) -> dict[str, Any]:
+def class_report(
+    model: Any, rows: LabelledRows, first: FirstPass, bar: Bar | None
+) -> dict[str, Any]:
     """Count all rows, and return one value for each section."""
-    plan = make_plan(model, rows.axes, look)
-    found = seen(total(rows, partial(count_block, plan), bar, "predictions"))
+    plan = make_plan(model, rows.axes, first)
+    found = Counts(*total(rows, partial(count_block, plan), bar, "predictions").parts)
     lines = bins(plan, found)
     overall = right(plan, found)
     split = [
         groups(*one, overall["share"])
-        for one in zip(found.groups, rows.names_of_groups, plan.cuts, strict=True)
+        for one in zip(found.groups.parts, rows.names_of_groups, plan.cuts, strict=True)
     ]
     kept = promise(plan, found)
     positive = plan.positive
@@ -45,6 +46,6 @@ def class_report(model: Any, rows: LabelledRows, look: Look, bar: Bar | None) ->
         "depends": depends(model, noise=False),
         "people": people(plan, found, None if kept is None else kept["answered"]),
         "shown": [axis.name for axis in plan.features.axes[:N_SHOWN]],
-        "misses": single_rows(plan, found.worst),
-        "unsure": single_rows(plan, found.unsure),
+        "misses": class_rows(plan.features, plan.labels, found.worst),
+        "unsure": class_rows(plan.features, plan.labels, found.unsure),
     }

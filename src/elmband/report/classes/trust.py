@@ -6,49 +6,31 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import percent
-from elmband.report.classes.counts import Plan, Seen
+from elmband.report.bins import bin_lines, of_features
+from elmband.report.classes.counts import Counts, Plan
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
-from elmband.report.shares import Share, group_verdict
+from elmband.report.shares import judged
 from elmband.report.tallies import ByLabel
 
 
-def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
-    """Return one line for every bin of every feature; bins without rows are left out."""
-    lines: list[dict[str, Any]] = []
-    parts = [np.count_nonzero(part[:, 0]) for part in plan.features.cut(seen.bins.sums)]
-    whole = seen.confusion.sums[:, 0].reshape(len(plan.labels), len(plan.labels), 2).sum(axis=2)
+def bins(plan: Plan, counts: Counts) -> list[dict[str, Any]]:
+    """Return one line for every bin of every feature."""
+    whole = counts.by_class(len(plan.labels)).sum(axis=2)
     level = float(np.trace(whole) / whole.sum())
-    for cell, (feature, place) in enumerate(plan.features.owners):
-        if seen.bins.sums[cell, 0] == 0:
-            continue
-        low, high = float(seen.spans.low[cell]), float(seen.spans.high[cell])
-        where = {
-            "feature": feature,
-            "bin": place,
-            "label": plan.features.axes[feature].label(low, high),
-        }
-        lines.append(
-            {
-                **where,
-                "from": low,
-                "to": high,
-                **_line(level, int(parts[feature]), seen.bins.sums[cell]),
-            }
-        )
-    return lines
+
+    def line(cell: int, parts: int) -> dict[str, Any]:
+        return _line(level, parts, counts.bins.sums[cell])
+
+    return bin_lines(plan.features, counts.bins, counts.spans, line)
 
 
 def _line(level: float, looks: int, sums: Any) -> dict[str, Any]:
     """Return what is told of one of several parts, judged beside the share of all rows."""
     n, hits, answered, wrong = (float(value) for value in sums)
-    measured = Share.of(hits, n, looks=looks)
     return {
         "n": round(n),
-        "right": measured.share,
-        "low": measured.low,
-        "high": measured.high,
-        "verdict": group_verdict(measured, n, level),
+        **judged("right", hits, n, level, looks),
         "answered": answered / n,
         "error": wrong / answered if answered else None,
     }
@@ -57,18 +39,17 @@ def _line(level: float, looks: int, sums: Any) -> dict[str, Any]:
 def features(plan: Plan, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what can be said of every feature, in a sentence each."""
     found = []
-    for k, axis in enumerate(plan.features.axes):
-        mine = [line for line in lines if line["feature"] == k]
-        # What is surely so: a few rows may all be right by chance.
+    for name, mine in of_features(plan.features, lines):
+        # By the ends of margins: a few rows may all be right by chance.
         best = max(mine, key=lambda line: line["low"])
         least = min(mine, key=lambda line: line["high"])
         found.append(
             {
-                "name": axis.name,
+                "name": name,
                 "best": best,
                 "least": least,
                 "apart": best is not least,
-                "sentence": _sentence(plan, axis.name, mine, best, least),
+                "sentence": _sentence(plan, name, mine, best, least),
             }
         )
     return found

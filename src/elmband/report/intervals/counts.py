@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import to_numpy
+from elmband.ground.arrays import Floats, to_numpy
 from elmband.metrics.streaming import IntervalSums, interval_sums
 from elmband.report.axes import Axis
 from elmband.report.bins import FeatureBins, NarrowBins, feature_bins, narrow_bins, threshold_steps
-from elmband.report.first_pass import Look
+from elmband.report.first_pass import FirstPass
 from elmband.report.group_levels import Cut, find_cut
-from elmband.report.intervals.predictions import Said, said
+from elmband.report.intervals.predictions import Predictions, predictions
 from elmband.report.rows import Block, block_slices
-from elmband.report.tallies import ByLabel, Cells, Extremes, Floats, Span
+from elmband.report.tallies import Cells, Extremes, Span, columns
 from elmband.sums.moments import Several
 
 # Rows of each table.
 N_MISSES = 10
 N_EXTREMES = 5
-# So many rows without a negative target tell that there are none.
+# Rows without a negative target from which on targets are taken for never negative.
 _ENOUGH = 50
 
 
@@ -39,7 +39,7 @@ class Plan:
     widths: NarrowBins
     errors: NarrowBins
     steps: Floats
-    # What no bound should be beyond, and one interval for all rows.
+    # Range of possible targets, and one interval for all rows.
     limits: Ends = (-np.inf, np.inf)
     constant: Ends = (-np.inf, np.inf)
     cuts: tuple[Cut, ...] = ()
@@ -49,20 +49,20 @@ class Plan:
         """The place of the level asked for."""
         return self.levels.index(self.level)
 
-    def asked(self, X: Any, y: Any) -> "Asked":
-        """Ask the model about rows."""
-        answer = said(self.model, X, self.levels)
+    def evaluated(self, X: Any, y: Any) -> "Evaluated":
+        """Return predictions of rows beside their targets."""
+        answer = predictions(self.model, X, self.levels)
         lower, upper = answer.lower[:, self.at], answer.upper[:, self.at]
         error = y - answer.mean
         # Both bounds may lie at the same infinite end.
         width = np.where(np.isinf(lower) | np.isinf(upper), np.inf, upper - lower)
-        return Asked(answer, lower, upper, width, error, (lower <= y) & (y <= upper))
+        return Evaluated(answer, lower, upper, width, error, (lower <= y) & (y <= upper))
 
 
-class Asked(NamedTuple):
-    """Rows with what is said of them, at the level asked for."""
+class Evaluated(NamedTuple):
+    """Rows with what is predicted of them, at the level asked for."""
 
-    said: Said
+    predictions: Predictions
     lower: Floats
     upper: Floats
     width: Floats
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
     held: Any
 
 
-class Seen(NamedTuple):
+class Counts(NamedTuple):
     """All that was counted.
 
     Attributes
@@ -93,7 +93,7 @@ class Seen(NamedTuple):
     beside : Cells
         In a single cell: targets below their interval, those above, intervals with a bound beyond
         the limits, targets within the constant interval, and how far they are outside of it.
-    groups : tuple of ByLabel
+    groups : Several
         For each grouping, and each group: rows, intervals that held, absolute errors, widths.
     """
 
@@ -108,18 +108,18 @@ class Seen(NamedTuple):
     widest: Extremes
     narrowest: Extremes
     beside: Cells
-    groups: tuple[ByLabel, ...]
+    groups: Several
 
 
 def make_plan(
-    model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], look: Look
+    model: Any, levels: tuple[float, ...], level: float, axes: Sequence[Axis], first: FirstPass
 ) -> Plan:
-    """Decide by a sample where bins shall lie."""
-    drawn = look.drawn
+    """Choose bins and steps from a sample."""
+    drawn = first.drawn
     nothing = FeatureBins((), ())
     rough = Plan(model, levels, level, nothing, NarrowBins(1.0), NarrowBins(1.0), np.empty(0))
     parts = block_slices(len(drawn.y))
-    blocks = [rough.asked(drawn.X[part, :], drawn.y[part]) for part in parts]
+    blocks = [rough.evaluated(drawn.X[part, :], drawn.y[part]) for part in parts]
     width = np.concatenate([block.width for block in blocks])
     error = np.abs(np.concatenate([block.error for block in blocks]))
     widths = narrow_bins(width)
@@ -131,51 +131,46 @@ def make_plan(
         widths,
         narrow_bins(error),
         threshold_steps(width),
-        limits_of(model, look),
-        constant_interval(drawn.y, level),
-        tuple(find_cut(one.y) for one in look.groups),
+        limits_of(model, first),
+        # The interval between two quantiles of targets, with as many rows on either side.
+        tuple(np.quantile(drawn.y, [(1 - level) / 2, (1 + level) / 2]).tolist()),
+        tuple(find_cut(one.y) for one in first.groups.parts),
     )
 
 
-def limits_of(model: Any, look: Look) -> Ends:
-    """Return the ends that targets cannot leave: those that the model knows, or 0 at the least.
+def limits_of(model: Any, first: FirstPass) -> Ends:
+    """Return the range of possible targets: that of the model, or from 0 on.
 
     The latter where no target of enough rows is below it.
     """
     low, high = (float(end) for end in model.target_range_)
-    if math.isinf(low) and look.n >= _ENOUGH and float(look.target_range.low[0]) >= 0:
+    if math.isinf(low) and first.n >= _ENOUGH and float(first.target_range.low[0]) >= 0:
         low = 0.0
     return low, high
 
 
-def constant_interval(y: Floats, level: float) -> Ends:
-    """Return the interval between two quantiles of targets, with as many rows on either side."""
-    low, high = np.quantile(y, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-# Errors of very large targets have no square.
+# Squares of very large errors overflow.
 @np.errstate(over="ignore", invalid="ignore")
 def count_block(plan: Plan, block: Block) -> Several:
-    """Count a block; the parts are those of `Seen`, then one for each grouping."""
+    """Count a block; the parts are those of `Counts`."""
     X = to_numpy(block.X)
-    asked = plan.asked(block.X, block.y)
-    answer, width, size = asked.said, asked.width, np.abs(asked.error)
-    one, held = np.ones(block.n), asked.held.astype(np.float64)
+    rows = plan.evaluated(block.X, block.y)
+    answer, width, size = rows.predictions, rows.width, np.abs(rows.error)
+    one, held = np.ones(block.n), rows.held
     (cell, place), count = plan.features.located(X), plan.features.n_cells
     bounds = np.stack([answer.lower, answer.upper], axis=1)[:, None]
     finite = np.isfinite(width)
     step = np.searchsorted(plan.steps, width[finite], side="left")
     n_steps = len(plan.steps)
     table = np.column_stack(
-        [block.y, answer.mean, asked.lower, asked.upper, answer.std, answer.noise, X]
+        [block.y, answer.mean, rows.lower, rows.upper, answer.std, answer.noise, X]
     )
 
     def extremes(size: int, keys: Floats) -> Extremes:
         return Extremes.of(size, keys, block.numbers, table)
 
-    by_row = np.stack([one, held, size, answer.noise, answer.unknown], axis=1)
-    by_step = np.stack([one, size, size**2, held], axis=1)[finite]
+    by_row = columns(one, held, size, answer.noise, answer.unknown)
+    by_step = columns(one, size, size**2, held)[finite]
     parts: list[Any] = [
         interval_sums(
             block.y[:, None], answer.mean[:, None], answer.std[:, None], bounds, None, plan.levels
@@ -186,37 +181,27 @@ def count_block(plan: Plan, block: Block) -> Several:
         plan.errors.counted(cell, size, count),
         Cells.of(step, by_step, n_steps),
         Span.of(step, width[finite], n_steps),
-        extremes(N_MISSES, deviations(asked)),
+        extremes(N_MISSES, deviations(rows)),
         extremes(N_EXTREMES, width),
         extremes(N_EXTREMES, -width),
-        _beside(plan, asked, block.y),
+        _beside(plan, rows, block.y),
     ]
-    by_group = np.stack([one, held, size, width], axis=1)
-    parts += [
-        ByLabel.of(cut.codes(labels), by_group, cut.values(labels))
-        for cut, labels in zip(plan.cuts, block.groups, strict=True)
-    ]
-    return Several(tuple(parts))
+    by_group = columns(one, held, size, width)
+    groups = zip(plan.cuts, block.groups, strict=True)
+    return Several((*parts, Several(tuple(cut.sums(by_group, one) for cut, one in groups))))
 
 
-def _beside(plan: Plan, asked: Asked, y: Any) -> Cells:
-    """Count misses on either side, impossible bounds, and what one interval for all would do."""
+def _beside(plan: Plan, rows: Evaluated, y: Any) -> Cells:
+    """Count misses on either side, impossible bounds, and misses of one interval for all rows."""
     low, high = plan.constant
     outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
-    impossible = (asked.lower < plan.limits[0]) | (asked.upper > plan.limits[1])
-    columns = [y < asked.lower, y > asked.upper, impossible, outside == 0, outside]
-    values = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+    impossible = (rows.lower < plan.limits[0]) | (rows.upper > plan.limits[1])
+    values = columns(y < rows.lower, y > rows.upper, impossible, outside == 0, outside)
     return Cells.of(np.zeros(len(y), dtype=np.int64), values, 1)
 
 
-def deviations(asked: Asked) -> Floats:
+def deviations(rows: Evaluated) -> Floats:
     """Return how many standard deviations targets are off; NaN where the interval held them."""
-    size, std = np.abs(asked.error), asked.said.std
+    size, std = np.abs(rows.error), rows.predictions.std
     off = np.divide(size, std, out=np.full_like(size, np.inf), where=std > 0)
-    return np.where(asked.held, np.nan, off)
-
-
-def seen(sums: Several) -> Seen:
-    """Name what was counted."""
-    before = len(Seen._fields) - 1
-    return Seen._make([*sums.parts[:before], sums.parts[before:]])
+    return np.where(rows.held, np.nan, off)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, to_numpy
+from elmband.ground.arrays import Array, Floats, double, to_numpy
 from elmband.ground.wording import percent_exactly
 from elmband.models.intervals import bounds, deviation, mean_in_units
 from elmband.report.inputs import placed
-from elmband.report.tallies import Floats
 
 if TYPE_CHECKING:
     from elmband.models.fitted import Fitted
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 _LEVELS = (*(k / 20 for k in range(1, 20)), 0.99)
 
 
-class Said(NamedTuple):
+class Predictions(NamedTuple):
     """Mean and standard deviation (n,), bounds (n, k), and shares of the variance (n,).
 
     Of `noise` and `unknown`, the former is in the targets, and the latter is there because training
@@ -34,8 +33,8 @@ class Said(NamedTuple):
     unknown: Floats
 
 
-def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
-    """Ask the model once for all of it."""
+def predictions(model: Any, X: Array, levels: tuple[float, ...]) -> Predictions:
+    """Return mean, deviation, intervals and variance parts of a block, computed once."""
     X = placed(model, X)
     fitted: Fitted = model.fitted_
     parts = fitted.parts(X)
@@ -44,7 +43,7 @@ def said(model: Any, X: Array, levels: tuple[float, ...]) -> Said:
     total, noise = _column(parts.total), _column(parts.noise)
     known = total > 0
     share = np.divide(noise, total, out=np.zeros_like(noise), where=known)
-    return Said(
+    return Predictions(
         _column(mean_in_units(fitted, parts, X)),
         _column(deviation(fitted, parts, X)),
         lower,

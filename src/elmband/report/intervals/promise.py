@@ -5,17 +5,17 @@ from typing import Any
 
 from elmband.report.group_levels import Cut
 from elmband.report.group_lines import split_lines
-from elmband.report.intervals.counts import Plan, Seen
-from elmband.report.shares import Share, group_verdict
+from elmband.report.intervals.counts import Counts, Plan
+from elmband.report.shares import Share, judged
 from elmband.report.tallies import ByLabel
 
 # Levels of the table, besides the one asked for; the chart has more.
 _TABLE = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
-def promise(plan: Plan, seen: Seen) -> dict[str, Any]:
+def promise(plan: Plan, counts: Counts) -> dict[str, Any]:
     """Compare levels with the shares of intervals that held their target."""
-    totals, n = seen.scores.totals, seen.scores.n
+    totals, n = counts.scores.totals, counts.scores.n
     levels = []
     for k, level in enumerate(plan.levels):
         measured = Share.of(float(totals.inside[0, k]), n)
@@ -23,8 +23,7 @@ def promise(plan: Plan, seen: Seen) -> dict[str, Any]:
             {
                 "level": level,
                 "held": measured.share,
-                "low": measured.low,
-                "high": measured.high,
+                **measured.margin,
                 "verdict": measured.verdict(level),
                 "width": float(totals.width[0, k]) / n,
                 "table": level in _TABLE or level == plan.level,
@@ -40,13 +39,5 @@ def groups(plan: Plan, found: ByLabel, name: str, cut: Cut) -> dict[str, Any]:
 
 def _group(level: float, looks: int, sums: Any) -> dict[str, Any]:
     n, held, error, width = (float(value) for value in sums)
-    measured = Share.of(held, n, looks=looks)
-    return {
-        "n": round(n),
-        "held": measured.share,
-        "low": measured.low,
-        "high": measured.high,
-        "verdict": group_verdict(measured, n, level),
-        "error": error / n,
-        "width": width / n,
-    }
+    fields = judged("held", held, n, level, looks)
+    return {"n": round(n), **fields, "error": error / n, "width": width / n}

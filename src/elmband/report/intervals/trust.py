@@ -5,73 +5,65 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.wording import number, percent
-from elmband.report.intervals.counts import Plan, Seen
-from elmband.report.shares import Share, group_verdict
+from elmband.report.bins import bin_lines, of_features
+from elmband.report.intervals.counts import Counts, Plan
+from elmband.report.shares import judged
 
 
-def bins(plan: Plan, seen: Seen) -> list[dict[str, Any]]:
-    """Return one line for every bin of every feature; bins without rows are left out."""
-    width = plan.widths.medians(seen.widths.sums)
-    error = plan.errors.medians(seen.errors.sums)
-    lines: list[dict[str, Any]] = []
-    parts = [np.count_nonzero(part[:, 0]) for part in plan.features.cut(seen.bins.sums)]
-    for cell, (feature, place) in enumerate(plan.features.owners):
-        n, held, absolute, noise, unknown = (float(value) for value in seen.bins.sums[cell])
-        if n == 0:
-            continue
-        # The margins of all bins of a feature hold together.
-        measured = Share.of(held, n, looks=int(parts[feature]))
-        low, high = float(seen.spans.low[cell]), float(seen.spans.high[cell])
-        lines.append(
-            {
-                "feature": feature,
-                "bin": place,
-                "label": plan.features.axes[feature].label(low, high),
-                "from": low,
-                "to": high,
-                "n": round(n),
-                "width": float(width[cell]),
-                "error": float(error[cell]),
-                "mean_error": absolute / n,
-                "held": measured.share,
-                "low": measured.low,
-                "high": measured.high,
-                "verdict": group_verdict(measured, n, plan.level),
-                "noise": noise / n,
-                "unknown": unknown / n,
-            }
-        )
-    return lines
+def bins(plan: Plan, counts: Counts) -> list[dict[str, Any]]:
+    """Return one line for every bin of every feature."""
+    width = plan.widths.medians(counts.widths.sums)
+    error = plan.errors.medians(counts.errors.sums)
+
+    def line(cell: int, parts: int) -> dict[str, Any]:
+        n, held, absolute, noise, unknown = (float(value) for value in counts.bins.sums[cell])
+        return {
+            "n": round(n),
+            "width": float(width[cell]),
+            "error": float(error[cell]),
+            "mean_error": absolute / n,
+            # The margins of all bins of a feature hold together.
+            **judged("held", held, n, plan.level, parts),
+            "noise": noise / n,
+            "unknown": unknown / n,
+        }
+
+    return bin_lines(plan.features, counts.bins, counts.spans, line)
 
 
 def features(plan: Plan, lines: list[dict[str, Any]], unit: str) -> list[dict[str, Any]]:
     """Return what can be said of every feature, in a sentence each."""
     found = []
-    for k, axis in enumerate(plan.features.axes):
-        mine = [line for line in lines if line["feature"] == k]
+    for name, mine in of_features(plan.features, lines):
         narrow = min(mine, key=lambda line: line["width"])
         wide = max(mine, key=lambda line: line["width"])
         least = min(mine, key=lambda line: line["high"])
         found.append(
             {
-                "name": axis.name,
+                "name": name,
                 "narrow": narrow,
                 "wide": wide,
                 "ratio": wide["width"] / narrow["width"] if narrow["width"] else np.inf,
                 "least": least,
-                "sentence": _sentence(axis.name, len(mine), (narrow, wide, least), unit),
+                "sentence": _sentence(name, len(mine), (narrow, wide, least), unit),
             }
         )
     return found
 
 
-def overall(plan: Plan, seen: Seen) -> dict[str, float]:
+def overall(plan: Plan, counts: Counts) -> dict[str, float]:
     """Return the median width and error of all rows: bins of any one feature are all of them."""
     first = slice(0, plan.features.counts[0])
     return {
-        "width": float(plan.widths.medians(seen.widths.sums[first].sum(axis=0)[None])[0]),
-        "error": float(plan.errors.medians(seen.errors.sums[first].sum(axis=0)[None])[0]),
+        "width": float(plan.widths.medians(counts.widths.sums[first].sum(axis=0)[None])[0]),
+        "error": float(plan.errors.medians(counts.errors.sums[first].sum(axis=0)[None])[0]),
     }
+
+
+def variance_parts(plan: Plan, counts: Counts) -> dict[str, Any]:
+    """Return the shares of noise and of too little data in the variance of an average row."""
+    first = counts.bins.sums[: plan.features.counts[0]].sum(axis=0)
+    return {"noise": float(first[3] / first[0]), "unknown": float(first[4] / first[0])}
 
 
 def _sentence(name: str, n_parts: int, lines: tuple[Any, Any, Any], unit: str) -> str:

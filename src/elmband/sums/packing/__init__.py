@@ -1,7 +1,7 @@
 """Values taken apart into arrays and a tree of plain text, and put together again.
 
-Only kinds that the reader names are ever made, from their own fields and of the types that these
-are annotated with: nothing in a file can name code to be run. Objects and arrays that are met
+A reader makes only the kinds that it names, and checks their fields against annotations: nothing
+in a file can name code to be run. Objects and arrays that are met
 several times are stored once.
 """
 

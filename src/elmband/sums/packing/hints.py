@@ -1,4 +1,4 @@
-"""Whether values are what the annotations of their kinds say, and arrays of the right shapes."""
+"""Checks of values from files: against type annotations, and the shapes of arrays."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -55,7 +55,7 @@ def fits(value: Any, hint: Any) -> bool:
         return _is_array(value, args)
     if hint is float:
         return type(value) in {float, int}
-    # Functions are no types, and never come from files.
+    # An annotation that is no type, such as a function, fits nothing from a file.
     same = (hint is bool) == (type(value) is bool)
     return isinstance(hint, type) and isinstance(value, hint) and same
 

@@ -30,7 +30,7 @@ class Packer:
         self.arrays: Arrays = {}
         self._names: dict[tuple[int, int, str], str] = {}
         self._seen: dict[int, int] = {}
-        # What was met is held, so that its identity is not given to anything else.
+        # Values met so far are kept alive, so that no other object gets their identity.
         self._held: list[Any] = []
 
     def tree(self, value: Any) -> Any:
@@ -40,7 +40,7 @@ class Packer:
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
-            # JSON's own decimal form loses nothing, but does not know infinity.
+            # As hexadecimal text, since JSON has no infinity.
             return {"float": value.hex()}
         if isinstance(value, dict):
             return {"dict": [[self.tree(k), self.tree(v)] for k, v in value.items()]}

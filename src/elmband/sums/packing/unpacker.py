@@ -20,24 +20,25 @@ from elmband.sums.packing.hints import (
 )
 from elmband.sums.packing.packer import Arrays
 
-# No model is nested deeper than this, and a hostile file shall not be either.
+# Deepest nesting of values: models need less, and a hostile file must not exhaust the stack.
 _DEEPEST = 60
-# What is shared is written once and met again and again: so many times, all in all, and some more
-# in small files. One that promises more would keep its reader busy for ever.
+# A shared value is written once and referred to again. A hostile file could refer to large values
+# so often that reading never ends: reading may walk over the file this many times, and a little
+# more for small files.
 _TIMES_MET = 50
 _FEW = 100_000
-# Arrays without values may not claim to be long in other directions.
+# Longest other axis of an array that has an axis of length 0, and so no values.
 _EMPTY_LENGTH = 2**20
 _LAST_LETTER = 0x10FFFF
-# Keys of a dictionary that may share a hash: of -1 and -2 they do, of a hostile file all of them,
-# and each is compared with all before it.
+# Most keys of a dictionary with the same hash, as -1 and -2 have. In a hostile file all keys could
+# have, and each would be compared with all before it.
 _SAME_HASH = 50
 
 
 class Unpacker:
     """Puts values together, of the kinds given and of no other.
 
-    Kinds may come with the shapes of their arrays. What is no such value is a ValueError.
+    Kinds may come with the shapes of their arrays. Anything else is refused with a ValueError.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Unpacker:
         self._kinds = {name_in_files(kind): kind for kind in kinds}
         self._kinds |= {full_name(kind): kind for kind in kinds}
         self._shapes = kinds if isinstance(kinds, Mapping) else {}
-        # Objects in the order they were begun in, with what it takes to walk through each.
+        # Objects by the order in which they were begun, with the cost of walking through each.
         self._made: dict[int, tuple[Any, int]] = {}
         self._begun = 0
         self._written = sum(array.nbytes for array in arrays.values())
@@ -121,7 +122,7 @@ class Unpacker:
 
     def _kind(self, kind: Any, trees: dict[str, Any], depth: int) -> Any:
         hints = hints_of(kind)
-        # What an earlier version had and left empty is no loss.
+        # A field of an earlier version may be gone if it was empty.
         known = {name: tree for name, tree in trees.items() if name in hints or tree is not None}
         parts = {name: self._value(tree, depth + 1) for name, tree in known.items()}
         if not all(fits(part, hints[name]) for name, part in parts.items()):
@@ -139,7 +140,7 @@ class Unpacker:
 
 
 def _spread(keys: list[Any]) -> list[Any]:
-    """Return the keys, or refuse those that would take for ever to be told apart."""
+    """Return the keys, or refuse them if too many share a hash, which makes a dictionary slow."""
     counts = Counter(map(hash, keys))
     if counts and max(counts.values()) > _SAME_HASH:
         raise ValueError("keys that collide")

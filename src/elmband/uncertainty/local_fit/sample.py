@@ -13,9 +13,10 @@ import numpy as np
 from elmband.engines import engine
 from elmband.ground.arrays import double, namespace, to_numpy
 from elmband.stacks.ensemble import Stack
+from elmband.stacks.kept_rows import Keys
 from elmband.stacks.levels import Block, Levels, MarkLevels
 from elmband.stacks.local_layers import SharedNeurons
-from elmband.stacks.pool import Keys, Pool, row_hashes, row_weights
+from elmband.stacks.pool import Pool, row_hashes, row_weights
 from elmband.sums.moments import Chunk, Moments
 from elmband.sums.sample import taken, without_negligible
 
@@ -49,13 +50,17 @@ class InputLayout(NamedTuple):
         mark, no_mark = (((value - mean) / scale).astype(np.float32) for value in (1.0, 0.0))
         return cls(tuple(blocks), np.flatnonzero(others), mark, no_mark)
 
-    def packed(self, X: Floats, Z: Singles) -> tuple[Singles, Marks]:
-        """Return the other inputs Z of rows, and the places of their marks, -1 for none."""
-        found = [MarkLevels(*block).places(X) for block in self.blocks]
-        marks = np.full((len(Z), len(self.blocks)), -1, np.int16)
+    def packed(
+        self, X: Floats, shared: SharedNeurons, places: Sequence[Any]
+    ) -> tuple[Singles, Marks]:
+        """Return the other inputs of rows, standardised, and their marks, -1 for none.
+
+        `places` are those of the marks in every block.
+        """
+        marks = np.full((len(X), len(self.blocks)), -1, np.int16)
         for k, (start, stop) in enumerate(self.blocks):
-            marks[:, k] = np.where(found[k] < stop - start, found[k], -1)
-        return np.ascontiguousarray(Z[:, self.others]), marks
+            marks[:, k] = np.where(places[k] < stop - start, places[k], -1)
+        return shared.standardised(X[:, self.others], self.others), marks
 
     def standardised(self, numbers: Singles, marks: Marks) -> Singles:
         """Return all standardised inputs (n, d); rows without a mark have the mean of each."""
@@ -153,9 +158,10 @@ def _rows_of(
     target, mean = left_over(chunk)
     # Rows of every array library are held, and layers fitted, in NumPy.
     X = to_numpy(chunk.X)
-    places = [one.places(X).astype(np.int32) for one in levels]
+    marked = {MarkLevels(*block): MarkLevels(*block).places(X) for block in layout.blocks}
+    places = [(marked[one] if one in marked else one.places(X)).astype(np.int32) for one in levels]
     return LocalRows(
-        *layout.packed(X, shared.standardised(X)),
+        *layout.packed(X, shared, list(marked.values())),
         s=to_numpy(row_weights(chunk)),
         keys=keys,
         levels=np.stack(places, axis=1),

@@ -34,8 +34,8 @@ _TOLERANCE = 1e-7
 # Deviances that agree to this are equal, and the larger γ is kept.
 _TIE = 1e-6
 # The search for γ ends after so many that are worse than the best, where rows are many: of few rows
-# left out the deviance goes up and down.
-_WORSE, _MANY_ROWS = 5, 1000
+# left out the deviance goes up and down. They are a factor of ten apart.
+_WORSE, _MANY_ROWS = 3, 1000
 # Squared residuals this far below their mean say nothing more about the noise.
 _LEAST = 1e-6
 # Leaving a row out may not move its log-variance further than this: one step is a linearisation.
@@ -170,27 +170,61 @@ def _few(eigen: EigenRows, strengths: list[float]) -> list[float]:
     return [g for g in strengths if float(xp.sum(values / (values + g))) <= most] or strengths[:1]
 
 
+class _Tried(NamedTuple):
+    """A γ with the deviance of rows left out, its solution and their η."""
+
+    gamma: float
+    deviance: float
+    state: State
+    eta: Array
+
+
 @np.errstate(over="ignore")
 def _best(eigen: EigenRows, q: Array, strengths: Sequence[float]) -> tuple[float, State, Array]:
     """Return the γ with the least deviance of rows left out, its solution and their η.
 
-    Each γ starts from the solution of the one before.
+    Each γ starts from the solution of the one before. The deviance of many rows is smooth: every
+    other γ is tried, and then those beside the best.
     """
+    many = q.shape[0] >= _MANY_ROWS
     xp = namespace(q)
-    s, n = eigen.s, eigen.n
-    state = (float(xp.log(s @ q / n)), xp.zeros_like(eigen.values))
-    path, deviances = [], []
+    start = float(xp.log(eigen.s @ q / eigen.n)), xp.zeros_like(eigen.values)
+    tried = _path(eigen, q, strengths[:: 2 if many else 1], start)
+    found = _least(tried)
+    if many:
+        place = strengths.index(found.gamma)
+        beside = [strengths[k] for k in (place - 1, place + 1) if 0 <= k < len(strengths)]
+        tried += [_try(eigen, q, gamma, found.state) for gamma in beside]
+        found = _least(sorted(tried, key=lambda one: -one.gamma))
+    return found.gamma, found.state, found.eta
+
+
+def _path(eigen: EigenRows, q: Array, strengths: Sequence[float], state: State) -> list[_Tried]:
+    """Try one γ after the other, the largest first, until it gets worse where rows are many."""
+    tried: list[_Tried] = []
     for gamma in strengths:
-        state = _scoring(eigen, q, gamma, state)
-        eta = _left_out(eigen, q, gamma, state)
-        path.append((gamma, state, eta))
-        deviances.append(float(s @ (eta + q * xp.exp(-eta))) / n)
+        tried.append(_try(eigen, q, gamma, state))
+        state = tried[-1].state
         # Weaker γ take most of the steps, and do not mend what the last ones have made worse.
-        enough = q.shape[0] >= _MANY_ROWS and len(deviances) > _WORSE
-        if enough and min(deviances[-_WORSE:]) > min(deviances) + _TIE:
+        last = [one.deviance for one in tried[-_WORSE:]]
+        enough = q.shape[0] >= _MANY_ROWS and len(tried) > _WORSE
+        if enough and min(last) > min(one.deviance for one in tried) + _TIE:
             break
-    least = min(deviances)
-    return next(p for p, deviance in zip(path, deviances, strict=True) if deviance <= least + _TIE)
+    return tried
+
+
+def _try(eigen: EigenRows, q: Array, gamma: float, state: State) -> _Tried:
+    """Fit with one γ from a solution of another."""
+    xp = namespace(q)
+    state = _scoring(eigen, q, gamma, state)
+    eta = _left_out(eigen, q, gamma, state)
+    return _Tried(gamma, float(eigen.s @ (eta + q * xp.exp(-eta))) / eigen.n, state, eta)
+
+
+def _least(tried: Sequence[_Tried]) -> _Tried:
+    """Return the first whose deviance is the least, or as good as that."""
+    least = min(one.deviance for one in tried)
+    return next(one for one in tried if one.deviance <= least + _TIE)
 
 
 def _scoring(eigen: EigenRows, q: Array, gamma: float, start: State) -> State:

@@ -1,18 +1,15 @@
 """What all metrics share: checks that end in a sentence, and weighted means."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from elmband.ground.arrays import Floats
 
 
 def require(ok: Any, sentence: str) -> None:
+    """Raise a ValueError with this sentence unless all is `ok`."""
     if not ok:
         raise ValueError(sentence)
 
@@ -31,6 +28,7 @@ def numbers(name: str, value: Any, shape: Any = None, *, infinite: bool = False)
 
 
 def check_levels(name: str, value: Any, ndims: tuple[int, ...] = (0,)) -> Floats:
+    """Return one level, or several, strictly between 0 and 1; say in a sentence what is wrong."""
     levels = numbers(name, value)
     kinds = " or ".join(("one number", "a list of numbers")[d] for d in ndims)
     fits = levels.ndim in ndims and levels.size
@@ -81,6 +79,6 @@ def standardised(y_true: Any, mean: Any, std: Any, sample_weight: Any) -> list[F
 
 def weighted_mean(values: NDArray[Any], weight: Floats) -> Floats:
     """Return the weighted mean over the rows, for each output."""
-    # Weights of the full shape are summed in the same order as the values: a share of 1 is 1.
+    # Weights of the full shape: both sums run in the same order, so that a share of 1 is exactly 1.
     w = np.ones_like(values, dtype=np.float64) * weight.reshape(-1, *(1,) * (values.ndim - 1))
     return np.asarray(np.average(values, axis=0, weights=w))
