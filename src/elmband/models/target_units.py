@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,12 +52,6 @@ class TargetUnits:
     def transformed(self) -> bool:
         """Whether targets are learned on another scale than their own."""
         return not isinstance(self.transform, Identity)
-
-    @cached_property
-    def _ends(self) -> tuple[Array, Array]:
-        """The least and the greatest value of every output, each (m,)."""
-        low, high = zip(*(self.range or ()), strict=True)
-        return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
     def shaped(self, values: Array) -> Any:
         """Drop the axis of outputs, the last, where y had none; a single number is a float."""
@@ -114,7 +107,7 @@ class TargetUnits:
         if self.transformed:
             Y = self.transform.inverse(Y)
         if self.range is not None:
-            low, high = (place(end, Y) for end in self._ends)
+            low, high = (place(np.array(end), Y) for end in zip(*self.range, strict=True))
             Y = namespace(Y).minimum(namespace(Y).maximum(Y, low), high)
         dtype = self.result_dtype(X)
         if not self.transformed:
