@@ -9,7 +9,7 @@ import typer
 
 from elmband.cli._model import opened
 from elmband.cli._status import note
-from elmband.estimators._open_rows import count_targets
+from elmband.estimators.labelled import count_targets
 from elmband.ground.wording import counted
 from elmband.report.inputs import labelled_rows, seen_in_training
 from elmband.report.rows import total
