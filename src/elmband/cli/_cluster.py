@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
@@ -16,22 +16,6 @@ from elmband.engines.cluster import check_folder
 # The part of the help with what is for work elsewhere.
 RUNS = "Where it runs"
 
-Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        help="Let so many processes of this machine do the work.",
-        min=1,
-        rich_help_panel=RUNS,
-    ),
-]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Let the workers of this Dask scheduler do the work; they read the files themselves.",
-        metavar="ADDRESS",
-        rich_help_panel=RUNS,
-    ),
-]
 
 # Seconds to wait for a scheduler, and for its first worker.
 _PATIENCE = 10

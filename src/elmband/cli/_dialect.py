@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
@@ -12,31 +11,6 @@ from elmband.cli._status import note
 from elmband.sources.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
 from elmband.sources.stream.csv_open import csv_columns
 from elmband.sources.stream.csv_sniff import other_delimiters
-
-Delimiter: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help='CSV: what separates cells, such as ";" or tab; found by itself if not given.',
-        metavar="CHARACTER",
-        show_default=False,
-    ),
-]
-Decimal: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help='CSV: the decimal point, "." or ","; found by itself if not given.',
-        metavar="CHARACTER",
-        show_default=False,
-    ),
-]
-Encoding: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="CSV: the encoding of text, such as latin-1; UTF-8 or UTF-16 if not given.",
-        metavar="NAME",
-        show_default=False,
-    ),
-]
 
 
 def asked_csv(delimiter: str | None, decimal: str | None, encoding: str | None) -> CsvDialect:

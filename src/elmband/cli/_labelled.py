@@ -2,21 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from typing import Any
 
 from elmband.cli._model import opened
-
-Truth: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        help="Column with the truth; by default the one that the model was trained to predict.",
-        show_default=False,
-    ),
-]
 
 
 def target_of(model: Any, asked: str | None) -> str:

@@ -1,6 +1,6 @@
 """What ``elmband`` is told, and tells, of columns whose levels have output layers of their own."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -9,17 +9,6 @@ from elmband.ground.wording import percent
 
 # The part of the help with what is for hidden layers.
 LAYERS = "Layers"
-
-LocalLayers = Annotated[
-    list[str] | None,
-    typer.Option(
-        help='Column whose levels may have output layers of their own; may be repeated. "auto" '
-        'tries all columns from 10,000 rows on, "none" tries none. With --neurons auto.',
-        metavar="COLUMN",
-        rich_help_panel=LAYERS,
-        show_default="auto",
-    ),
-]
 
 
 def read_local(columns: list[str] | None) -> dict[str, Any]:

@@ -1,18 +1,8 @@
 """Rows without a target: refused, or left out and counted."""
 
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from elmband.ground.wording import counted
-
-DropMissing = Annotated[
-    bool,
-    typer.Option(
-        "--drop-missing-targets",
-        help="Leave out rows without a target, and say how many. Without it they are refused.",
-    ),
-]
 
 
 def missing_target(*, drop: bool) -> Literal["refuse", "drop"]:

@@ -21,9 +21,6 @@ from elmband.sources.stream.files import find_files, kind_of
 from elmband.sources.stream.pieces import refuse_dialect
 
 _ROWS = 65_536
-FORMATS = (".parquet", ".arrow", ".feather", ".ipc", ".csv", ".csv.gz")
-"""Endings of tables that can be written."""
-
 _KINDS = {"parquet": "parquet", "arrow": "ipc", "csv": "csv"}
 # Where pyarrow says which value it could not read.
 _VALUE = re.compile(r"In CSV column #(\d+): .*?error to (\w+).*?: (?:invalid value )?(.*)")

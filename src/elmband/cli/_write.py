@@ -1,7 +1,7 @@
 """Tables written batch by batch: to files that appear whole, or to standard output."""
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -11,15 +11,11 @@ import typer
 
 from elmband.cli._csv import CsvWriter
 from elmband.cli._files import STANDARD, naming_output, standard_output
-from elmband.cli._tables import FORMATS, format_of, is_table
+from elmband.cli._tables import format_of, is_table
+from elmband.cli.commands._shared import FORMATS, check_ending
 from elmband.ground.files import appearing_together, naming
 from elmband.sources.stream.errors import needed
 from elmband.sources.stream.write import EXTENSIONS
-
-
-def check_ending(path: str) -> str:
-    """Refuse the name of a table whose format it does not tell."""
-    return _with_ending(path, FORMATS)
 
 
 def check_ending_for(path: str, data: str) -> None:
@@ -28,15 +24,7 @@ def check_ending_for(path: str, data: str) -> None:
     Numbers without names can be written to more formats than tables. Of what standard input holds
     no more is known before it is read.
     """
-    _with_ending(path, FORMATS if data != STANDARD and is_table(data) else EXTENSIONS)
-
-
-def _with_ending(path: str, endings: Iterable[str]) -> str:
-    if path != STANDARD and not path.lower().endswith(tuple(endings)):
-        raise typer.BadParameter(
-            f"{path} has none of the endings that tables are written to: {', '.join(endings)}."
-        )
-    return path
+    check_ending(path, FORMATS if data != STANDARD and is_table(data) else EXTENSIONS)
 
 
 def check_escaping(paths: Sequence[str]) -> None:
