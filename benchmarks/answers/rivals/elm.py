@@ -9,8 +9,9 @@ from benchmarks.answers.rivals import LEVEL
 
 from elmband import ELMIntervalRegressor
 
-EXACT = {"variance": "exact"}
-"""What keeps the exact variance of the model, in versions that have a fast one."""
+EXACT = {"mode": "exact"}
+"""What keeps the exact variance of the model, in versions whose default is a fast one."""
+_FAST = {"mode": "auto"}
 _MODES: dict[str, dict[str, Any]] = {
     "default": {},
     "exact": EXACT,
@@ -21,8 +22,8 @@ _MODES: dict[str, dict[str, Any]] = {
 def absent(mode: str = "default") -> str | None:
     """Say why a mode cannot be measured, None where it can."""
     known = inspect.signature(ELMIntervalRegressor).parameters
-    lacking = [name for name in _MODES[mode] if name not in known]
-    return f"this version has no parameter {', '.join(lacking)}" if lacking else None
+    fast = all(name in known and known[name].default == value for name, value in _FAST.items())
+    return None if fast or mode != "exact" else "the variance of this version is the exact one"
 
 
 class Model:

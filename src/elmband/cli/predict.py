@@ -96,7 +96,7 @@ def _from_table(
         return sums
     met, unknown = None, 0
     with writer() as write:
-        for rows, _, columns in answers(model, table, levels):
+        for rows, columns in answers(model, table, partial(predicted, levels=levels)):
             write(with_columns(rows.copied, columns, keep))
             found = novelty(model, rows.seen)
             met = found if met is None else met + found

@@ -10,7 +10,7 @@ from elmband.cli._cluster import check_spread, seen_from, workers_of
 from elmband.cli._dialect import asked_csv, tell_dialect
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
-from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
+from elmband.cli._model import answers, features_of, kinds_of, told_of, triaged, without_names
 from elmband.cli._options import (
     check_inputs,
     one_wish,
@@ -119,10 +119,13 @@ class _Question(NamedTuple):
     max_width: float | None
     level: float
 
-    def decided(self, rows: TableRows, X: Any, columns: dict[str, Any]) -> Answers:
+    def told(self, model: Any, X: Any) -> dict[str, Any]:
+        """Return predictions and reasons."""
+        return triaged(model, X, self.max_width, self.level)
+
+    def decided(self, rows: TableRows, columns: dict[str, Any]) -> Answers:
         """Return accepted rows and those for review, with predictions and reasons, and count."""
-        with without_names():
-            reason = self._reasons(X)
+        reason = columns["reason"]
         encoder = self.model.encoder_
         if encoder is not None:
             # What the mean of the training rows stands for is as sure as that mean, and wrong.
@@ -131,17 +134,11 @@ class _Question(NamedTuple):
         taken = reason == "accepted"
         return Answers((whole.filter(taken), whole.filter(~taken)), LabelCounts.of(reason))
 
-    def _reasons(self, X: Any) -> Any:
-        if isinstance(self.model, ELMSelectiveClassifier):
-            return self.model.triage(X).reason
-        return self.model.triage(X, max_width=self.max_width, confidence_level=self.level).reason
-
     def answered(self, rows: TableRows) -> Answers:
         """Return the same of rows that a worker has read."""
-        X = features_of(self.model, rows.seen)
         with without_names():
-            columns = predicted(self.model, X, [self.level])
-        return self.decided(rows, X, columns)
+            columns = self.told(self.model, features_of(self.model, rows.seen))
+        return self.decided(rows, columns)
 
 
 def _split(
@@ -150,7 +147,7 @@ def _split(
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []
     with table_writers(outputs, escape_formulas=escape_formulas) as writers:
-        for rows in answers(asked.model, table, [asked.level]):
+        for rows in answers(asked.model, table, asked.told):
             split, found = asked.decided(*rows)
             for write, part in zip(writers, split, strict=True):
                 write(part)
