@@ -227,7 +227,8 @@ def _finite(name: str, values: Any) -> Any:
 def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
     """Return predictions of rows as columns."""
     if isinstance(model, ELMIntervalRegressor):
-        return _of_numbers(*model.predict(X, confidence_level=levels), levels)
+        mean, interval = model.predict(X, confidence_level=levels)
+        return _of_numbers(mean, interval, levels)
     if not hasattr(model, "classes_"):
         return {"mean": model.predict(X)}
     return _of_classes(model, ask(model, X, all_of_classes()))
@@ -236,8 +237,9 @@ def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
 def triaged(model: Any, X: Any, max_width: float | None, level: float) -> dict[str, Any]:
     """Return the same with the reason why a row is accepted or not, from one look at the rows."""
     if isinstance(model, ELMSelectiveClassifier):
-        thresholds = model.fitted_.deciding.thresholds
-        return _of_classes(model, ask(model, X, all_of_classes(thresholds)))
+        deciding = model.fitted_.deciding
+        assert deciding is not None
+        return _of_classes(model, ask(model, X, all_of_classes(deciding.thresholds)))
     found = model.triage(X, max_width=max_width, confidence_level=level)
     return {**_of_numbers(found.mean, found.interval, [level]), "reason": found.reason}
 
