@@ -277,6 +277,35 @@ def _by_confidence(fitted: Fitted, X: Array, thresholds: Thresholds) -> decision
     return decisions.Triage(fitted.classes.labels.take(found.place), accepted, score, reasons)
 
 
+def all_of_classes(thresholds: Thresholds | None = None) -> Question:
+    """Ask for labels, probabilities and confidence at once, with thresholds for reasons as well."""
+    answer = partial(_all_of_classes, thresholds=thresholds)
+    return Question("predict_proba", answer, partial(_all_columns, answer=answer), typed=True)
+
+
+def _all_of_classes(fitted: Fitted, X: Array, thresholds: Thresholds | None) -> tuple[Any, ...]:
+    assert fitted.classes is not None
+    if fitted.deciding is None:
+        told = classes.decisions(fitted, X)
+        return fitted.classes.decided(told), classes.shares_of(fitted, told)
+    found, told = classes.answer_and_decisions(fitted, X, whole=thresholds is not None)
+    score = fitted.deciding.confidence(found)
+    parts = fitted.classes.decided(told), classes.shares_of(fitted, told), _placed(score, X)
+    if thresholds is None:
+        return parts
+    accepted = thresholds.accepted(score, found.place)
+    return *parts, decisions.REASONS.take(fitted.deciding.usual.reasons(found, accepted))
+
+
+def _all_columns(
+    fitted: Fitted, X: Array, answer: Callable[[Fitted, Array], tuple[Any, ...]]
+) -> Columns:
+    assert fitted.classes is not None
+    label, shares, *others = answer(fitted, X)
+    named = {f"probability_{one}": shares[:, k] for k, one in enumerate(fitted.classes.labels)}
+    return {"label": label, **named, **dict(zip(("confidence", "reason"), others, strict=False))}
+
+
 def _placed(values: Any, like: Array) -> Array:
     """Return an array in the library of the rows, of its own dtype."""
     if isinstance(like, np.ndarray):

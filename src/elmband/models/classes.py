@@ -14,7 +14,11 @@ from elmband.uncertainty.probability import both_classes
 
 def decisions(fitted: Fitted, X: Array) -> Array:
     """Return ŷ on the scale of ±1: (n,) for two classes, else (n, n_classes)."""
-    return fitted.targets.shaped(fitted.targets.smeared(fitted.mean.mean(X), X))
+    return _decisions_of(fitted, fitted.mean.mean(X), X)
+
+
+def _decisions_of(fitted: Fitted, mean: Array, X: Array) -> Array:
+    return fitted.targets.shaped(fitted.targets.smeared(mean, X))
 
 
 def labels(fitted: Fitted, X: Array) -> Any:
@@ -25,7 +29,12 @@ def labels(fitted: Fitted, X: Array) -> Any:
 
 def shares(fitted: Fitted, X: Array) -> Array:
     """Return the probability of every class, (n, n_classes)."""
-    found, classes = decisions(fitted, X), fitted.classes
+    return shares_of(fitted, decisions(fitted, X))
+
+
+def shares_of(fitted: Fitted, found: Array) -> Array:
+    """Return the same from what `decisions` has found."""
+    classes = fitted.classes
     assert classes is not None
     if fitted.probability is None:
         raise ValueError(
@@ -52,6 +61,11 @@ def answer(fitted: Fitted, X: Array, *, whole: bool = False) -> Answer:
 
     The answer is `whole` where reasons need them all the same.
     """
+    return answer_and_decisions(fitted, X, whole=whole)[0]
+
+
+def answer_and_decisions(fitted: Fitted, X: Array, *, whole: bool = False) -> tuple[Answer, Array]:
+    """Return an answer, and ŷ as `decisions` does, from one look at the rows."""
     fitted.check_fresh()
     assert fitted.deciding is not None
     if fitted.training.device is not None and isinstance(X, np.ndarray):
@@ -59,6 +73,7 @@ def answer(fitted: Fitted, X: Array, *, whole: bool = False) -> Answer:
     scaling = fitted.targets.scaling
     if fitted.deciding.confidence.rule == "margin" and not whole:
         mean = fitted.mean.mean(X)
-        zero = namespace(mean).zeros_like(mean)
-        return answered(scaling, mean, zero, zero)
-    return answered(scaling, *fitted.noise_and_model(X))
+        noise = model = namespace(mean).zeros_like(mean)
+    else:
+        mean, noise, model = fitted.noise_and_model(X)
+    return answered(scaling, mean, noise, model), _decisions_of(fitted, mean, X)
