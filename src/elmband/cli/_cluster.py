@@ -13,10 +13,6 @@ import typer
 from elmband.cli._files import STANDARD
 from elmband.engines.cluster import check_folder
 
-# The part of the help with what is for work elsewhere.
-RUNS = "Where it runs"
-
-
 # Seconds to wait for a scheduler, and for its first worker.
 _PATIENCE = 10
 # What Dask raises where a scheduler or all that is known of a task is gone.

@@ -7,9 +7,6 @@ import typer
 from elmband.ground.printable import on_one_line
 from elmband.ground.wording import percent
 
-# The part of the help with what is for hidden layers.
-LAYERS = "Layers"
-
 
 def read_local(columns: list[str] | None) -> dict[str, Any]:
     """Return which columns may have local layers, where it is not the default."""

@@ -13,7 +13,6 @@ from elmband.uncertainty.transform import BoxCox, Identity, Log, Log1p, Logit, T
 
 # Powers that have names.
 _ROOTS = {0.5: "square roots", 0.25: "fourth roots"}
-_NUMBERS = "If the target is numbers"
 
 
 # What to take instead of a transform that is not for the target.
