@@ -68,7 +68,8 @@ def answer_and_decisions(fitted: Fitted, X: Array, *, whole: bool = False) -> tu
     """Return an answer, and ŷ as `decisions` does, from one look at the rows."""
     fitted.check_fresh()
     assert fitted.deciding is not None
-    if fitted.training.device is not None and isinstance(X, np.ndarray):
+    here = isinstance(X, np.ndarray)
+    if fitted.training.device is not None and here:
         X = moved(X, fitted.training.device)
     scaling = fitted.targets.scaling
     if fitted.deciding.confidence.rule == "margin" and not whole:
@@ -76,4 +77,5 @@ def answer_and_decisions(fitted: Fitted, X: Array, *, whole: bool = False) -> tu
         noise = model = namespace(mean).zeros_like(mean)
     else:
         mean, noise, model = fitted.noise_and_model(X)
-    return answered(scaling, mean, noise, model), _decisions_of(fitted, mean, X)
+    told = _decisions_of(fitted, mean, X)
+    return answered(scaling, mean, noise, model), to_numpy(told) if here else told
