@@ -132,7 +132,7 @@ def _from_numbers(
             model.predict_interval(rows, levels, out=out, client=client)
         else:
             model.predict_proba(rows, out=out, client=client)
-    return Novelty(rows.n_rows or 0, 0, 0, 0, 0, {}, {})
+    return Novelty(rows.n_rows or 0)
 
 
 def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] | None) -> Answers:
@@ -145,7 +145,7 @@ def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] 
 def _novelty(model: Any, table: Any) -> Novelty:
     """Count what a model was not trained for in some rows of a table."""
     if model.encoder_ is None:
-        return Novelty(table.num_rows, 0, 0, 0, 0, {}, {})
+        return Novelty(table.num_rows)
     return model.encoder_.novelty(table)  # type: ignore[no-any-return]
 
 

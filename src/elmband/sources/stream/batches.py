@@ -15,9 +15,11 @@ ROW_LABELS = "__index_level_"
 
 
 class ArrowColumn(Column):
-    """One column of a record batch."""
+    """One column of a record batch, or of a table."""
 
     def __init__(self, column: Any) -> None:
+        if getattr(column, "num_chunks", 0) == 1:
+            column = column.chunk(0)
         self._column = column
         self.kind, self.dtype = str(column.type), arrow_dtype(column.type)
         one_piece = not hasattr(column, "num_chunks")
@@ -129,19 +131,3 @@ class BatchesPart(Part):
     def cut(self) -> list[Self]:
         """Return parts of these rows that can be read by themselves."""
         return [self]
-
-
-class ArrowTablePart(BatchesPart):
-    """A table or a record batch of Arrow in memory."""
-
-    def __init__(self, label: str, table: Any) -> None:
-        super().__init__(arrow_layout(label, table.schema, table.num_rows), (), table.nbytes)
-        self._table = table
-
-    def batches(
-        self, names: Sequence[str], start: int = 0, size: int | None = None
-    ) -> tuple[int, Iterator[Any]]:
-        """Return the batches that the table is made of."""
-        del start, size
-        table = self._table.select(list(names))
-        return 0, iter(table.to_batches() if hasattr(table, "to_batches") else [table])

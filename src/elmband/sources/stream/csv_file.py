@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from elmband.sources.stream.batches import BatchesPart, arrow_dtype, arrow_layout
-from elmband.sources.stream.csv_decimal import other_point
 from elmband.sources.stream.csv_dialect import CsvDialect
 from elmband.sources.stream.csv_open import csv_columns, open_csv
-from elmband.sources.stream.csv_sniff import dialect_of
+from elmband.sources.stream.csv_sniff import dialect_of, other_point
 from elmband.sources.stream.errors import in_our_words, needed, reading
 from elmband.sources.stream.layout import FLOAT64, Layout
 

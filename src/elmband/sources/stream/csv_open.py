@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmband.sources.encode.absent import ABSENT_MARKS
+from elmband.sources.encode.written import ABSENT_MARKS
 from elmband.sources.stream.csv_bytes import unpacked
 from elmband.sources.stream.csv_dialect import UTF8, CsvDialect
 from elmband.sources.stream.errors import needed
