@@ -12,7 +12,7 @@ from elmband import ELMIntervalRegressor, scan
 from elmband.engines import checkpoint, engine
 from elmband.engines.checkpoint import Begun, Checkpoint, Pass
 from elmband.estimators import _scans
-from elmband.stacks.pool import KeptRows
+from elmband.stacks.kept_rows import KeptRows
 from elmband.sums.moments import Chunk, Count, Pieces, Several, gram
 from elmband.sums.packing import Packer
 from elmband.sums.rows import ArrayRows

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from elmband.engines import engine
 from elmband.ground.arrays import to_numpy
-from elmband.stacks.pool import Distinct, KeptRows, Pool
+from elmband.stacks.kept_rows import GatheredRows, KeptRows
+from elmband.stacks.pool import Distinct, Pool
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
@@ -105,9 +106,11 @@ def test_the_sample_of_many_rows_depends_on_the_rows_alone(order, size, chunk_si
     keys = (np.arange(N) // 2 * 7919 % 10007).astype(np.uint64)
     order = np.array(order)
     parts = [order[start : start + chunk_size] for start in range(0, N, chunk_size)]
-    kept = engine.reduced(
-        KeptRows(size, keys[part], Chunk(X[part], Y[part], S[part])).cut() for part in parts
-    )
+    chunks = [KeptRows(size, keys[part], Chunk(X[part], Y[part], S[part])).cut() for part in parts]
+    kept = engine.reduced(GatheredRows((one,)) for one in chunks).whole
+    one_by_one = engine.reduced(chunks)
+    np.testing.assert_array_equal(np.sort(kept.keys), np.sort(one_by_one.keys))
+    assert one_by_one.complete == kept.complete
     expected = np.flatnonzero(np.isin(keys, np.unique(keys)[:size]))
     assert kept.complete == (len(expected) == N)
     found = kept.rows.X[np.lexsort(kept.rows.X.T)]
@@ -142,9 +145,8 @@ def test_very_many_rows_of_few_values_are_thinned_and_keep_their_moments():
     columns = keys.astype(float)[:, None]
     targets = columns + rng.standard_normal((20_000, 1))
     parts = np.array_split(np.arange(20_000), 40)
-    kept = engine.reduced(
-        KeptRows(25, keys[p], Chunk(columns[p], targets[p], None)).cut() for p in parts
-    )
+    chunks = [KeptRows(25, keys[p], Chunk(columns[p], targets[p], None)).cut() for p in parts]
+    kept = engine.reduced(GatheredRows((one,)) for one in chunks).whole
     assert len(kept.keys) <= 32 * 25
     assert kept.complete
     assert kept.n_distinct == 20

@@ -15,8 +15,8 @@ from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.engines.progress import shown
 from elmband.estimators._ask import ask
-from elmband.estimators._questions import all_of_classes
 from elmband.ground.wording import counted
+from elmband.models.classes import all_question
 from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
@@ -227,7 +227,7 @@ def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
         return _of_numbers(mean, interval, levels)
     if not hasattr(model, "classes_"):
         return {"mean": model.predict(X)}
-    return _of_classes(model, ask(model, X, all_of_classes()))
+    return _of_classes(model, ask(model, X, all_question()))
 
 
 def triaged(model: Any, X: Any, max_width: float | None, level: float) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def triaged(model: Any, X: Any, max_width: float | None, level: float) -> dict[s
     if isinstance(model, ELMSelectiveClassifier):
         deciding = model.fitted_.deciding
         assert deciding is not None
-        return _of_classes(model, ask(model, X, all_of_classes(deciding.thresholds)))
+        return _of_classes(model, ask(model, X, all_question(deciding.thresholds)))
     found = model.triage(X, max_width=max_width, confidence_level=level)
     return {**_of_numbers(found.mean, found.interval, [level]), "reason": found.reason}
 

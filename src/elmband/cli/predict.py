@@ -30,7 +30,7 @@ from elmband.cli._status import note
 from elmband.cli._write import check_ending_for, check_escaping, table_writers
 from elmband.cli.commands._shared import check_ending
 from elmband.engines.cluster import Answers
-from elmband.estimators._unlike import notes_on
+from elmband.estimators._tables import notes_on
 from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
 from elmband.sources.stream.file_table import FileTable, TableRows, with_columns

@@ -9,7 +9,8 @@ Every fit and every question goes through here.
   all features where these are others than those of columns.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from numbers import Real
@@ -21,14 +22,15 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils.validation import check_array
 
 from elmband.engines.cluster import is_dask
-from elmband.estimators._unlike import warn_unlike
 from elmband.ground.arrays import Array, to_numpy
-from elmband.sources.encode import EncoderState, TableEncoder
+from elmband.ground.callers import level_of_caller
+from elmband.sources.encode import EncoderState, LevelsColumn, TableEncoder
+from elmband.sources.encode.novelty import Novelty, tells_of_gaps
 from elmband.sources.encode.tables import Table, object_table, table_of
 from elmband.sources.stream import Scan
 
-# So many columns are named in a sentence.
-_NAMED = 10
+# So many columns are named in a sentence, and in a warning.
+_NAMED, _TOLD = 10, 5
 
 
 class EncodedRows(NamedTuple):
@@ -194,3 +196,55 @@ def _listed(names: Sequence[str]) -> str:
 def _width(X: Any) -> int | None:
     shape = np.shape(to_numpy(X) if is_array_api_obj(X) else X)
     return int(shape[1]) if len(shape) == 2 else None
+
+
+def warn_unlike(model: Any, encoder: TableEncoder, X: Any, method: str) -> None:
+    """Warn once of the rows of a table that are unlike those of the fit."""
+    found = encoder.novelty(X)
+    # Rows that are trained on beside others may well lie beyond these.
+    notes = [*_of_new_values(model, found)] if method == "partial_fit" else notes_on(model, found)
+    if notes:
+        warnings.warn(" ".join(notes), UserWarning, stacklevel=level_of_caller())
+
+
+def notes_on(model: Any, found: Novelty) -> list[str]:
+    """Say how many rows leave the range of the training rows, or have values they had none of."""
+    return [*_of_ranges(model, found), *_of_new_values(model, found)]
+
+
+def _of_ranges(model: Any, found: Novelty) -> Iterator[str]:
+    if found.is_beyond_chance(model.fitted_.inputs.encoder):
+        yield (
+            f"{found.rows_beyond:,} of {_rows(found)} lie beyond the training rows, in "
+            f"{_largest(found.beyond)}: intervals say little there."
+        )
+
+
+def _of_new_values(model: Any, found: Novelty) -> Iterator[str]:
+    if found.rows_new:
+        state: EncoderState = model.fitted_.inputs.encoder
+        filled = {column.name for column in state.used if tells_of_gaps(column)}
+        unseen = {name: count for name, count in found.unseen.items() if name not in filled}
+        yield (
+            f"{found.rows_new:,} of {_rows(found)} have values that the training rows had none of, "
+            f"in {_largest(unseen)}: {_consequence(model, state, unseen)}."
+        )
+
+
+def _consequence(model: Any, state: EncoderState, unseen: Mapping[str, int]) -> str:
+    """Say what new values in some columns do to intervals."""
+    text = {column.name for column in state.used if isinstance(column, LevelsColumn)}
+    if model.fitted_.new_levels is None or not text.issuperset(unseen):
+        return "means stand for them, so that intervals are too narrow"
+    return "intervals allow for as much as the known levels differ"
+
+
+def _rows(found: Novelty) -> str:
+    return f"{found.n:,} row{'' if found.n == 1 else 's'}"
+
+
+def _largest(counts: Mapping[str, int]) -> str:
+    """Return the columns with the largest counts first."""
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    more = f" and {len(ranked) - _TOLD} more columns" if len(ranked) > _TOLD else ""
+    return ", ".join(f"{name} ({count:,})" for name, count in ranked[:_TOLD]) + more

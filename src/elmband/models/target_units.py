@@ -3,7 +3,10 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from elmband.ground.arrays import (
     Array,
@@ -15,9 +18,10 @@ from elmband.ground.arrays import (
     product_dtype,
     to_numpy,
 )
-from elmband.sums.scaling import Extent, Scaling
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.target_values import nearest_values
-from elmband.uncertainty.targets import Columns, Support, check_within, given_range, is_auto
+from elmband.uncertainty.targets import Columns, is_auto
 from elmband.uncertainty.transform import Identity, Transform
 
 
@@ -49,6 +53,12 @@ class TargetUnits:
     def transformed(self) -> bool:
         """Whether targets are learned on another scale than their own."""
         return not isinstance(self.transform, Identity)
+
+    @cached_property
+    def _ends(self) -> tuple[Array, Array]:
+        """The least and the greatest value of every output, each (m,)."""
+        low, high = zip(*(self.range or ()), strict=True)
+        return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
     def shaped(self, values: Array) -> Any:
         """Drop the axis of outputs, the last, where y had none; a single number is a float."""
@@ -100,9 +110,11 @@ class TargetUnits:
         values = double(mean)
         if self.support is not None and self.transformed:
             values = self.support.bounds(values)
-        Y = self.transform.inverse(values * scale + centre)
+        Y = values * scale + centre
+        if self.transformed:
+            Y = self.transform.inverse(Y)
         if self.range is not None:
-            low, high = (place(end, Y) for end in zip(*self.range, strict=True))
+            low, high = (place(end, Y) for end in self._ends)
             Y = namespace(Y).minimum(namespace(Y).maximum(Y, low), high)
         dtype = self.result_dtype(X)
         if not self.transformed:
@@ -140,23 +152,3 @@ class TargetUnits:
         """Return standardised targets in their units, on NumPy, wherever they lie."""
         scale, centre = (place(a, T) for a in (self.scaling.scale, self.scaling.mean))
         return to_numpy(self.transform.inverse(T * scale + centre))
-
-
-def ends_in_units(ends: Extent, transform: Transform) -> Extent:
-    """Return the least and the greatest transformed targets in the units of y, each (m,)."""
-    return Extent(*(transform.inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
-
-
-def asked_range(
-    choice: Any, transform: Transform, n_outputs: int, ends: Extent | None
-) -> Columns | None:
-    """Return the range that was given, None where none was; refuse targets that leave it."""
-    if choice is None or is_auto(choice):
-        return None
-    found = given_range(choice, n_outputs)
-    if ends is not None:
-        low, high = (
-            to_numpy(transform.inverse(double(end)[None, :]))[0] for end in (ends.low, ends.high)
-        )
-        check_within(found, low, high)
-    return found

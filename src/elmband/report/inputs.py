@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from elmband.estimators import ELMClassifier, ELMIntervalRegressor
-from elmband.estimators._class_targets import encoder_of, known_labels, named
-from elmband.estimators._open_rows import count_targets, new_rows
+from elmband.estimators._arrays import held_out_rows
+from elmband.estimators._ask import new_rows
+from elmband.estimators._class_targets import encoder_of, known_labels, labels_of_codes
+from elmband.estimators._open_rows import count_targets
 from elmband.estimators._scans import check_targets
-from elmband.estimators._validate import held_out_rows
 from elmband.ground.arrays import Array, to_numpy
 from elmband.report.axes import axes_of
 from elmband.report.groups import Labels, find_groups
@@ -93,7 +94,7 @@ def placed(model: Any, X: Array) -> Array:
 
 def _places(model: Any, state: EncoderState | None, y: Labels) -> Labels:
     """Return the places of classes for targets of a scan."""
-    return np.asarray(model.fitted_.classes.positions(named(y, state)))
+    return np.asarray(model.fitted_.classes.positions(labels_of_codes(y, state)))
 
 
 def encoder_state(model: Any) -> EncoderState | None:

@@ -5,7 +5,7 @@ alone, not on their order, and the samples of two parts merge into that of the w
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,14 +17,14 @@ from elmband.ground.arrays import Array, double, namespace, place, to_numpy
 from elmband.layers.hidden import FeatureMap, LayerSpec
 from elmband.layers.member import Judged
 from elmband.layers.views import Views, find_views
+from elmband.stacks.kept_rows import GatheredRows, KeptRows, Keys
 from elmband.sums.copies import takes_few_values
-from elmband.sums.moments import Chunk, Moments
+from elmband.sums.moments import Chunk
 from elmband.sums.row_prints import RowPrints
 from elmband.sums.rows import ArrayRows, Rows
 from elmband.sums.sample import (
     RowSample,
     row_keys,
-    sorted_apart,
     taken,
     weighty,
     without_negligible,
@@ -45,117 +45,6 @@ _VIEW_ROWS = 4000
 
 # Binary digits of standardised targets beyond those of keys.
 _TARGET_DIGITS = 20
-
-_LAST_KEY = 2**64 - 1
-
-# Rows kept for each key, on average, where there are very many.
-_TWINS = 32
-
-Keys = np.ndarray[Any, np.dtype[np.uint64]]
-
-
-@dataclass(frozen=True, eq=False)
-class KeptRows(Moments):
-    """All rows whose key is among the `size` smallest distinct ones, with their keys.
-
-    `complete` tells that no row has been dropped.
-    """
-
-    size: int
-    keys: Keys
-    rows: Chunk
-    complete: bool = True
-
-    def __add__(self, other: Self) -> Self:
-        parts = (self, other)
-        # What one of both has dropped the sum drops as well.
-        bounds = [part.keys.max() for part in parts if not part.complete]
-        names = sorted_apart(np.concatenate([part.keys for part in parts]))
-        if len(names) > self.size:
-            bounds.append(names[self.size - 1])
-        last = min(bounds, default=np.uint64(_LAST_KEY))
-        places = [np.flatnonzero(part.keys <= last) for part in parts]
-        complete = not bounds and self.complete and other.complete
-        keys = np.concatenate([p.keys[i] for p, i in zip(parts, places, strict=True)])
-        kept = type(self)(self.size, keys, _rows_joined(parts, places), complete)
-        return kept if len(kept.keys) <= _TWINS * self.size else kept.thinned()
-
-    def cut(self) -> Self:
-        """Drop the rows whose keys are not among the smallest, and most of very many twins."""
-        names = sorted_apart(self.keys)
-        kept = self
-        if len(names) > self.size:
-            index = np.flatnonzero(self.keys <= names[self.size - 1])
-            rows = taken(self.rows, index)
-            kept = type(self)(self.size, self.keys[index], rows, complete=False)
-        return kept if len(kept.keys) <= _TWINS * self.size else kept.thinned()
-
-    def thinned(self) -> Self:
-        """Let a few rows with the same key stand for all of them.
-
-        Memory would grow with the rows where they take few values. Rows are drawn at even steps of
-        weight in the order of their targets, so that quantiles and variances stay right on
-        average; targets are then moved to leave the mean of every key exactly as it was.
-        """
-        _, owner = np.unique(self.keys, return_inverse=True)
-        owner = owner.reshape(-1)
-        s, Y = to_numpy(double(_weights(self.rows))), to_numpy(double(self.rows.Y))
-        weight = np.bincount(owner, s)
-        # Down to half of what may be kept, so that it does not happen with every chunk.
-        most = _TWINS * self.size // (2 * len(weight))
-        order = np.lexsort((Y[:, 0], owner))
-        steps = np.arange(most) + np.random.default_rng(len(owner)).random((len(weight), 1))
-        before = np.concatenate([[0.0], np.cumsum(weight)[:-1]])
-        points = before[:, None] + steps * (weight / most)[:, None]
-        places = np.searchsorted(np.cumsum(s[order]), points.reshape(-1), side="right")
-        index, times = np.unique(order[np.minimum(places, len(order) - 1)], return_counts=True)
-        part = owner[index]
-        share = weight[part] * times / np.bincount(part, times)[part]
-        means = [np.bincount(owner, s * y) / weight for y in Y.T]
-        own = [np.bincount(part, share * y) / weight for y in Y[index].T]
-        moved = Y[index] + (np.stack(means, axis=1) - np.stack(own, axis=1))[part]
-        rows = taken(self.rows, index)._replace(
-            Y=place(moved, self.rows.Y), s=place(share, self.rows.Y)
-        )
-        return type(self)(self.size, self.keys[index], rows, self.complete)
-
-    @property
-    def n_distinct(self) -> int:
-        """Number of distinct rows; where some were dropped, an estimate from the largest key."""
-        names = np.unique(self.keys)
-        if self.complete:
-            return len(names)
-        return int((self.size - 1) * 2.0**64 / float(names[-1]))
-
-
-def _rows_joined(parts: Sequence[KeptRows], places: Sequence[Any]) -> Chunk:
-    """Return the rows of all parts at these places; of NumPy's, every number is copied once."""
-    chunks = [part.rows for part in parts]
-    if any(rows.s is not None for rows in chunks):
-        chunks = [rows._replace(s=_weights(rows)) for rows in chunks]
-    if not isinstance(chunks[0].X, np.ndarray):
-        xp = namespace(chunks[0].X)
-        some = [taken(rows, index) for rows, index in zip(chunks, places, strict=True)]
-        columns = zip(*some, strict=True)
-        return Chunk(*(None if c[0] is None else xp.concat(list(c), axis=0) for c in columns))
-    columns = zip(*chunks, strict=True)
-    return Chunk(*(None if c[0] is None else _column_joined(c, places) for c in columns))
-
-
-def _column_joined(parts: Sequence[Array], places: Sequence[Any]) -> Array:
-    """Return the rows of a column's parts at these places, in NumPy."""
-    joined = np.empty((sum(map(len, places)), *parts[0].shape[1:]), parts[0].dtype)
-    start = 0
-    for values, index in zip(parts, places, strict=True):
-        stop = start + len(index)
-        # Places are within bounds; without the mode NumPy would buffer the output.
-        np.take(values, index, axis=0, out=joined[start:stop], mode="clip")
-        start = stop
-    return joined
-
-
-def _weights(rows: Chunk) -> Array:
-    return namespace(rows.Y).ones_like(rows.Y[:, 0]) if rows.s is None else rows.s
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,11 +173,7 @@ class Pool:
         if labels is not None:
             return cls._labelled(rows, inputs, labels, size, seed, eps)
 
-        def chunk_map(chunk: Chunk) -> KeptRows:
-            chunk = without_negligible(chunk)
-            return KeptRows(2 * size, row_hashes(chunk, inputs, seed), chunk).cut()
-
-        kept = engine.total(rows, chunk_map, "sample")
+        kept = _gathered(rows, inputs, 2 * size, seed)
         distinct = Distinct.of(kept.rows, kept.keys, always=classes)
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first[:size]).X)))
@@ -320,11 +205,7 @@ class Pool:
         order = shuffled[numbers.reshape(-1)].astype(np.uint64)
         index = _first(order, size)
 
-        def centres(chunk: Chunk) -> KeptRows:
-            chunk = without_negligible(chunk)
-            return KeptRows(size, row_hashes(chunk, inputs, seed), chunk).cut()
-
-        kept = engine.total(rows, centres, "sample")
+        kept = _gathered(rows, inputs, size, seed)
         names, first = np.unique(kept.keys, return_index=True)
         Z = to_numpy(double(inputs(taken(kept.rows, first).X)))
         return cls(
@@ -392,6 +273,16 @@ class Pool:
             many = rows.shape[1] > _MANY_COLUMNS * self.n_distinct
             found[name] = sample.mixed() if many else sample.near(_OFF_ROW)
         return found
+
+
+def _gathered(rows: Rows, inputs: Scaling, size: int, seed: int) -> KeptRows:
+    """Keep the rows with the smallest hashes of all rows."""
+
+    def chunk_map(chunk: Chunk) -> GatheredRows:
+        chunk = without_negligible(chunk)
+        return GatheredRows((KeptRows(size, row_hashes(chunk, inputs, seed), chunk).cut(),))
+
+    return engine.total(rows, chunk_map, "sample").whole
 
 
 def weighty_rows(rows: Rows, labels: Any) -> tuple[Rows, Any]:

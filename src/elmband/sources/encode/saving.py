@@ -56,7 +56,8 @@ def check_state(state: EncoderState) -> None:
         with warnings.catch_warnings():
             # Of a value that is missing where the fit had none.
             warnings.simplefilter("ignore")
-            column.fill(state.read(column, np.array([None], dtype=object)), out)
+            raw = state.read(column, np.array([None], dtype=object))
+            column.write(column.work_out(raw), out)
         if not out.shape[1] or not np.isfinite(out).all():
             raise ValueError("features do not fit")
 

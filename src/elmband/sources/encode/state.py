@@ -5,7 +5,7 @@ holds for whatever the fit has not seen: it takes the mean of the fit in each of
 a model that centres its inputs does not notice.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -45,13 +45,17 @@ class NumberColumn:
         """What follows the name of the column in the names of its features."""
         return ("",) * self.varies + (MISSING,) * self.gaps
 
-    def fill(self, raw: Raw, out: Array) -> None:
-        """Write the features of some rows."""
+    def work_out(self, raw: Raw) -> Array:
+        """Return what the features of rows are written from: their values (n,)."""
         assert isinstance(raw, Numbers)
-        missing = raw.missing
+        return raw.values
+
+    def write(self, values: Array, out: Array) -> None:
+        """Write the features of some rows."""
+        missing = np.isnan(values)
         if self.varies:
-            check_range(raw.values, out.dtype)
-            out[:, 0] = raw.values
+            check_range(values, out.dtype)
+            out[:, 0] = values
             out[missing, 0] = self.mean
         if self.gaps:
             out[:, -1] = missing
@@ -112,13 +116,16 @@ class LevelsColumn:
         """Which mark any other level has, -1 for none."""
         return len(self.levels) if self.other and not self.rare else -1
 
-    def fill(self, raw: Raw, out: Array) -> None:
-        """Write the features of some rows."""
+    def work_out(self, raw: Raw) -> Array:
+        """Return the mark of every row; without levels, whether it is missing, (n,)."""
         assert isinstance(raw, Words)
+        return self.places(raw) if self.levels else raw.missing
+
+    def write(self, places: Array, out: Array) -> None:
+        """Write the features of some rows."""
         if not self.levels:
-            out[:, 0] = raw.missing
+            out[:, 0] = places
             return
-        places = self.places(raw)
         out[...] = 0
         out[np.arange(len(places)), places] = 1
         unseen = places < 0
@@ -154,16 +161,19 @@ class TimeColumn:
         """What follows the name of the column in the names of its features."""
         return (*(f"={part}" for part in self.parts), *(MISSING,) * self.gaps)
 
-    def fill(self, raw: Raw, out: Array) -> None:
-        """Write the features of some rows."""
+    def work_out(self, raw: Raw) -> Array:
+        """Return all parts of the dates (n, 7), NaN where they are missing."""
         assert isinstance(raw, Times)
-        n_parts = len(self.parts)
+        return calendar(raw.values)
+
+    def write(self, parts: Array, out: Array) -> None:
+        """Write the features of some rows."""
+        n_parts, missing = len(self.parts), np.isnan(parts[:, 0])
         if n_parts:
-            places = [PARTS.index(part) for part in self.parts]
-            out[:, :n_parts] = calendar(raw.values)[:, places]
-            out[raw.missing, :n_parts] = self.means
+            out[:, :n_parts] = parts[:, [PARTS.index(part) for part in self.parts]]
+            out[missing, :n_parts] = self.means
         if self.gaps:
-            out[:, -1] = raw.missing
+            out[:, -1] = missing
 
     def unseen(self, raw: Raw) -> Array:
         """Tell which values are missing where there is no mark for them, (n,)."""
@@ -268,21 +278,32 @@ class EncoderState:
                 names.append(full if count[full] == 1 else f"{full}#{count[full]}")
         return tuple(names)
 
-    def encode(
-        self, columns: Mapping[str, Any], where: Where, out: Array, kept: Array | None = None
+    def encode(self, columns: Mapping[str, Any], where: Where, out: Array) -> None:
+        """Write the features of some rows to `out`, (n, features)."""
+        self.write(self.work_out(columns, where), where, out)
+
+    def work_out(self, columns: Mapping[str, Any], where: Where) -> list[Array]:
+        """Return what the features of rows are written from: an array for each used column."""
+        found = []
+        for column in self.used:
+            with at(where, column.name):
+                found.append(column.work_out(self.read(column, columns[column.name])))
+        return found
+
+    def write(
+        self, parts: Sequence[Array], where: Where, out: Array, kept: Array | None = None
     ) -> None:
-        """Write the features of some rows to `out`, (n, features).
+        """Write the features of rows from what was worked out of them.
 
         Of rows that will not be `kept`, as they have no target, nothing is said.
         """
         place = 0
-        for column in self.used:
+        for column, part in zip(self.used, parts, strict=True):
             with at(where, column.name):
-                raw = self.read(column, columns[column.name])
-                column.fill(raw, out[:, place : place + len(column.endings)])
+                column.write(part, out[:, place : place + len(column.endings)])
                 if isinstance(column, NumberColumn) and column.varies and not column.gaps:
-                    missing = raw.missing if kept is None else raw.missing & kept
-                    if missing.any():
+                    missing = np.isnan(part)
+                    if (missing if kept is None else missing & kept).any():
                         warn_of_gaps(column.name)
             place += len(column.endings)
 

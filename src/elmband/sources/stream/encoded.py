@@ -1,7 +1,7 @@
 """Columns of any kind, read as they are or as the numbers that an encoder makes of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from elmband.sources.stream.selection import Selection
 
 # Rows that are looked at together when an encoder is fitted.
 _STEP = 2**16
+# Rows that are worked out together, and values of all their columns: what it takes to find out what
+# a column holds does not depend on its length.
+_AHEAD, _VALUES_AHEAD = 2**16, 2**21
 
 
 def raw_names(selection: Selection) -> tuple[str, ...]:
@@ -93,6 +96,16 @@ class RawReader(Reader):
             return read_column(block.fields[self._goal.field].raw(first, stop)[self._goal.column])
 
 
+class _WorkedOut(NamedTuple):
+    """Rows of a block: their targets, and what their features are written from."""
+
+    block: Block
+    first: int
+    stop: int
+    goal: Array | None
+    parts: list[Array]
+
+
 class EncodedReader(RawReader):
     """Reads chunks whose features an encoder has made.
 
@@ -112,17 +125,39 @@ class EncodedReader(RawReader):
         super().__init__(selection, np.dtype(state.dtype), gaps=gaps)
         self._widths[0] = len(state.names) if used else 0
         self._columns, self._state = used, state
+        self._known: _WorkedOut | None = None
 
     def _copy(self, block: Block, first: int, stop: int, out: list[Array]) -> None:
         super()._copy(block, first, stop, out)
-        where = _where(block, first, stop)
-        goal = self._raw_goal(block, first, stop)
-        if goal is not None:
-            with at(where, self._goal_name):
-                out[1][:, 0] = self._codes(goal)
+        known = self._worked_out(block, first, stop)
+        rows = slice(first - known.first, stop - known.first)
+        if known.goal is not None:
+            out[1][:, 0] = known.goal[rows]
         if self._columns:
-            columns = _raw_columns(block, self._columns, first, stop)
-            self._state.encode(columns, where, out[0], kept(*out[1:]) if self._gaps else None)
+            kept_here = kept(*out[1:]) if self._gaps else None
+            parts = [part[rows] for part in known.parts]
+            self._state.write(parts, _where(block, first, stop), out[0], kept_here)
+
+    def _worked_out(self, block: Block, first: int, stop: int) -> "_WorkedOut":
+        """Return what is known of these rows; if they are new, of as many after them as well."""
+        known = self._known
+        if (
+            known is None
+            or known.block is not block
+            or not known.first <= first <= stop <= known.stop
+        ):
+            ahead = min(_AHEAD, _VALUES_AHEAD // max(len(self._columns), 1))
+            stop = max(stop, min(first + ahead, block.n_rows))
+            goal, parts = self._raw_goal(block, first, stop), []
+            where = _where(block, first, stop)
+            if goal is not None:
+                with at(where, self._goal_name):
+                    goal = self._codes(goal)
+            if self._columns:
+                columns = _raw_columns(block, self._columns, first, stop)
+                parts = self._state.work_out(columns, where)
+            known = self._known = _WorkedOut(block, first, stop, goal, parts)
+        return known
 
     def _codes(self, goal: Raw) -> Array:
         target = self._state.target

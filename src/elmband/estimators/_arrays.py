@@ -1,11 +1,8 @@
-"""Checks of what users pass in; every refusal is one sentence that says what to do."""
+"""Rows in memory that have targets: inputs, targets, weights and groups, checked."""
 
 import datetime as dt
-import math
-import warnings
-from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -13,14 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from elmband.estimators._tables import EncodedRows, note_table
-from elmband.ground.arrays import PRECISIONS, Array, namespace, place, to_numpy
-from elmband.ground.callers import level_of_caller
-from elmband.layers.output_layer import AlphaRule
+from elmband.ground.arrays import Array, namespace, place, to_numpy
 from elmband.sources.device import check_finite, is_gpu_array
-from elmband.stacks.search import Rounds
-from elmband.sums.scaling import Scaling
-from elmband.uncertainty.local_fit import LEAST_ROWS, LocalColumns
-from elmband.uncertainty.transform import Transform
 
 _LARGEST_WEIGHT = 1e250
 
@@ -97,13 +88,6 @@ def with_weight(X: Array, Y: Array, s: Array | None) -> tuple[Array, Array, Arra
     return tuple(xp.take(a, kept, axis=0) for a in (X, Y, s))
 
 
-def check_groups(groups: Any, rows: TrainingRows) -> np.ndarray[Any, Any] | None:
-    """Return one label for every training row that has a weight, or None."""
-    if groups is None:
-        return None
-    return check_labels(groups, rows.n_given, rows.kept)
-
-
 def check_labels(
     groups: Any, n_rows: int, kept: np.ndarray[Any, Any] | None = None
 ) -> np.ndarray[Any, Any]:
@@ -132,76 +116,6 @@ def labels_of_rows(groups: Any, n_rows: int) -> np.ndarray[Any, Any]:
     except TypeError as error:
         raise ValueError(sentence) from error
     return labels
-
-
-def check_rounds(learning_rounds: Any) -> Rounds:
-    """Return the parameter `learning_rounds`, "auto" or a whole number from 0 on."""
-    whole = isinstance(learning_rounds, Integral) and not isinstance(learning_rounds, bool)
-    if whole and learning_rounds >= 0:
-        return int(learning_rounds)
-    if isinstance(learning_rounds, str) and learning_rounds == "auto":
-        return "auto"
-    raise ValueError(
-        f"learning_rounds must be 'auto' or a whole number from 0 on; got {learning_rounds!r}."
-    )
-
-
-def check_max_neurons(max_neurons: Any) -> int:
-    """Return the parameter `max_neurons`, a whole number from 1 on."""
-    whole = isinstance(max_neurons, Integral) and not isinstance(max_neurons, bool)
-    if whole and max_neurons >= 1:
-        return int(max_neurons)
-    raise ValueError(f"max_neurons must be a whole number from 1 on; got {max_neurons!r}.")
-
-
-def check_local_layers(columns: Any, known: Sequence[str]) -> LocalColumns:
-    """Return the parameter `local_layers`: "auto", None, or names of known columns."""
-    if columns is None or columns is False:
-        return None
-    if isinstance(columns, str) and columns == "auto":
-        return "auto"
-    names = columns
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise ValueError(
-            f"local_layers must be 'auto', None or a list of names of columns; got {columns!r}."
-        )
-    for name in names:
-        if name not in known:
-            some = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
-            raise ValueError(f"local_layers names {name!r}, which is no column; there are {some}.")
-    return tuple(names)
-
-
-def check_locality(*, single: bool, groups: bool, outputs: int) -> None:
-    """Refuse local layers that were asked for where there can be none."""
-    if single:
-        raise ValueError("local_layers needs n_neurons='auto'; layers asked for stay as they are.")
-    if groups:
-        raise ValueError(
-            "local_layers cannot be named beside groups: a level is not left out with its group."
-        )
-    if outputs > 1:
-        raise ValueError(f"local_layers is for one output; y has {outputs}. Fit a model for each.")
-
-
-def warn_no_local_layers(columns: Sequence[str], n: int) -> None:
-    """Say that columns that were asked for have no layers of their own, and why."""
-    why = "errors of rows left out do not fall enough by them"
-    if n < LEAST_ROWS:
-        why = f"they take {LEAST_ROWS:,} different rows, and there are {n:,}"
-    warnings.warn(
-        f"No level of {', '.join(columns)} has a layer of its own: {why}.",
-        UserWarning,
-        stacklevel=level_of_caller(),
-    )
-
-
-def check_members(n_estimators: Any) -> int | None:
-    """Return the number of layers to stack, or None."""
-    whole = isinstance(n_estimators, Integral) and not isinstance(n_estimators, bool)
-    if n_estimators is None or (whole and int(n_estimators) >= 1):
-        return None if n_estimators is None else int(n_estimators)
-    raise ValueError(f"n_estimators must be None or at least 1; got {n_estimators!r}.")
 
 
 def _placed_numbers(y: Any, name: str, X: Array) -> Array:
@@ -258,50 +172,3 @@ def _weights(sample_weight: Any, X: Array) -> Array:
             "ratios matter, so divide all weights by a common factor."
         )
     return place(weights, X, namespace(X).float64)
-
-
-def warn_constant(constant: Sequence[bool], targets: Scaling, transform: Transform) -> None:
-    """Say that constant targets leave nothing to learn; they are transformed ones."""
-    for column in np.flatnonzero(constant):
-        where = "y" if len(constant) == 1 else f"output {column} of y"
-        value = float(transform.inverse(targets.mean[None, :])[0, int(column)])
-        warnings.warn(
-            f"{where} is constant ({value:g}): the model can only repeat it, "
-            "and an interval learned from it has zero width.",
-            UserWarning,
-            stacklevel=level_of_caller(),
-        )
-
-
-def check_alpha(alpha: Any, name: str = "alpha") -> AlphaRule:
-    """Return the rule for γ: a number of at least 0, "auto", "loo" or "gcv"."""
-    if isinstance(alpha, str) and alpha in ("auto", "loo", "gcv"):
-        return alpha  # type: ignore[return-value]
-    if isinstance(alpha, Real) and not isinstance(alpha, bool) and 0 <= float(alpha) < math.inf:
-        return float(alpha)
-    raise ValueError(
-        f"{name} must be a number of at least 0, 'auto', 'loo' (exact leave-one-out) or 'gcv' "
-        f"(generalised cross-validation); got {alpha!r}."
-    )
-
-
-def check_choice(value: Any, choices: Sequence[str], name: str) -> str:
-    """Return a word that must be one of `choices`."""
-    if isinstance(value, str) and value in choices:
-        return value
-    known = " or ".join(repr(choice) for choice in choices)
-    raise ValueError(f"{name} must be {known}; got {value!r}.")
-
-
-def check_symmetric(value: Any) -> bool | Literal["auto"]:
-    """Check that both tails are alike, are not, or are to be looked at."""
-    if isinstance(value, str) and value == "auto":
-        return "auto"
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"symmetric must be True, False or 'auto'; got {value!r}.")
-    return bool(value)
-
-
-def check_precision(value: Any) -> Any:
-    """Return the precision of the products."""
-    return check_choice(value, PRECISIONS, "precision")
