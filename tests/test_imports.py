@@ -1,7 +1,9 @@
 """What is loaded when: modules are counted, since seconds depend on the machine."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,28 @@ def test_names_are_listed_and_others_are_refused():
         elmband.nothing  # noqa: B018 - looking at it is what fails
     with pytest.raises(ImportError, match="nothing"):
         from elmband import nothing  # noqa: F401, PLC0415
+
+
+@pytest.mark.slow
+def test_type_checkers_know_the_names(tmp_path):
+    (tmp_path / "used.py").write_text(
+        "import elmband\n"
+        "reveal_type(elmband.ELMRegressor())\n"
+        "reveal_type(elmband.metrics.picp)\n"
+        "elmband.nothing\n",
+        encoding="utf-8",
+    )
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file=", "--follow-imports=silent", "used.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(Path(elmband.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert '"elmband.estimators.point.ELMRegressor"' in result.stdout
+    assert "def (y_true: " in result.stdout
+    assert 'Module has no attribute "nothing"' in result.stdout
 
 
 def test_a_star_brings_all_names():

@@ -52,16 +52,19 @@ _FOLDERS = ("datasets", "display", "metrics", "pixels", "report")
 _ELSEWHERE = {"TableEncoder": "sources.encode", "scan": "sources.stream"}
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name when it is asked for: scikit-learn and SciPy take a second to be loaded."""
-    if name in _FOLDERS:
-        return import_module(f"elmband.{name}")
-    if name not in __all__:
-        raise AttributeError(f"module 'elmband' has no attribute {name!r}", name=name)
-    found = getattr(import_module(f"elmband.{_ELSEWHERE.get(name, 'estimators')}"), name)
-    # From now on it is found without asking.
-    globals()[name] = found
-    return found
+# Type checkers would take any name for one of ours.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a name when it is asked for: scikit-learn and SciPy take a second to be loaded."""
+        if name in _FOLDERS:
+            return import_module(f"elmband.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module 'elmband' has no attribute {name!r}", name=name)
+        found = getattr(import_module(f"elmband.{_ELSEWHERE.get(name, 'estimators')}"), name)
+        # From now on it is found without asking.
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
