@@ -47,7 +47,7 @@ def ended(process):
         "scipy.linalg",
         "sklearn",
         "typer",
-        "elmband.estimators._fit_mean",
+        "elmband.estimators._model",
     ],
 )
 def test_while_modules_are_loaded(way, module):
