@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
@@ -17,24 +17,6 @@ from elmband.engines.cluster import Answers, check_folder, write_parts
 from elmband.engines.cluster.work import Counted
 from elmband.engines.progress import shown
 from elmband.sources.stream.file_table import FileTable, TableRows
-
-# The part of the help with what is for work elsewhere.
-RUNS = "Where it runs"
-
-Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        help="Let so many processes of this machine do the work.", min=1, rich_help_panel=RUNS
-    ),
-]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Let the workers of this Dask scheduler do the work; they read the files themselves.",
-        metavar="ADDRESS",
-        rich_help_panel=RUNS,
-    ),
-]
 
 # Rows that a worker reads and answers at a time.
 _ROWS = 65_536

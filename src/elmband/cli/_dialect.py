@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
@@ -11,28 +11,6 @@ from elmband.cli._status import note
 from elmband.sources.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
 from elmband.sources.stream.csv_file import CsvPart
 from elmband.sources.stream.csv_sniff import other_delimiters
-
-Delimiter: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help='CSV: what separates cells, such as ";" or tab; found by itself if not given.',
-        metavar="CHARACTER",
-    ),
-]
-Decimal: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help='CSV: the decimal point, "." or ","; found by itself if not given.',
-        metavar="CHARACTER",
-    ),
-]
-Encoding: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="CSV: the encoding of text, such as latin-1; UTF-8 or UTF-16 if not given.",
-        metavar="NAME",
-    ),
-]
 
 
 def asked_csv(delimiter: str | None, decimal: str | None, encoding: str | None) -> CsvDialect:

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from typing import Any
 
 from elmband.cli._model import opened
 from elmband.cli._status import note
@@ -15,22 +13,6 @@ from elmband.report.inputs import labelled_rows, seen_in_training
 from elmband.report.rows import total
 from elmband.report.training_overlap import training_overlap
 from elmband.sources.stream import Scan
-
-Truth: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        help="Column with the truth; by default the one that the model was trained to predict.",
-    ),
-]
-DropMissing = Annotated[
-    bool,
-    typer.Option(
-        "--drop-missing-targets",
-        help="Leave out rows without a target, and say how many. Without it they are refused.",
-    ),
-]
 
 
 def target_of(model: Any, asked: str | None) -> str:

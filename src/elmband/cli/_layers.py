@@ -1,26 +1,12 @@
 """What ``elmband fit`` is told, and tells, of hidden layers, those of columns included."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
 from elmband.cli._options import option
 from elmband.ground.printable import on_one_line
 from elmband.ground.wording import percent
-
-# The part of the help with what is for hidden layers.
-LAYERS = "Layers"
-
-LocalLayers = Annotated[
-    list[str] | None,
-    typer.Option(
-        help='Column whose levels may have output layers of their own; may be repeated. "auto" '
-        'tries all columns from 10,000 rows on, "none" tries none. With --neurons auto.',
-        metavar="COLUMN",
-        rich_help_panel=LAYERS,
-        show_default="auto",
-    ),
-]
 
 
 class Layers(NamedTuple):

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.engines.progress import shown
+from elmband.estimators._ask import ask
 from elmband.ground.wording import counted
+from elmband.models.classes import all_question
 from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
@@ -128,9 +130,9 @@ def whole_number(text: str) -> Any:
 
 
 def answers(
-    model: Any, table: FileTable, levels: list[float]
-) -> Iterator[tuple[TableRows, Any, dict[str, Any]]]:
-    """Yield batches of a table, their features, and the predictions for their rows."""
+    model: Any, table: FileTable, tell: Callable[[Any, Any], dict[str, Any]]
+) -> Iterator[tuple[TableRows, dict[str, Any]]]:
+    """Yield batches of a table, and what a model is made to `tell` of their features."""
     count = 0
     with shown("auto", None) as bar:
         if bar is not None:
@@ -139,8 +141,8 @@ def answers(
             with in_file(table.label, count):
                 X = features_of(model, rows.seen)
             with without_names():
-                columns = predicted(model, X, levels)
-            yield rows, X, columns
+                columns = tell(model, X)
+            yield rows, columns
             count += rows.seen.num_rows
             if bar is not None:
                 bar.advance(rows.seen.num_rows)
@@ -222,21 +224,39 @@ def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
     """Return predictions of rows as columns."""
     if isinstance(model, ELMIntervalRegressor):
         mean, interval = model.predict(X, confidence_level=levels)
-        mean = mean.reshape(len(mean), -1)
-        interval = interval.reshape(len(mean), -1, 2, len(levels))
-        columns: dict[str, Any] = {}
-        for j in range(mean.shape[1]):
-            end = f"_{j}" if mean.shape[1] > 1 else ""
-            columns[f"mean{end}"] = mean[:, j]
-            for k, level in enumerate(levels):
-                columns[f"lower_{level_name(level)}{end}"] = interval[:, j, 0, k]
-                columns[f"upper_{level_name(level)}{end}"] = interval[:, j, 1, k]
-        return columns
+        return _of_numbers(mean, interval, levels)
     if not hasattr(model, "classes_"):
         return {"mean": model.predict(X)}
-    columns = {"label": model.predict(X)}
-    for label, share in zip(model.classes_, model.predict_proba(X).T, strict=True):
-        columns[f"probability_{label}"] = share
+    return _of_classes(model, ask(model, X, all_question()))
+
+
+def triaged(model: Any, X: Any, max_width: float | None, level: float) -> dict[str, Any]:
+    """Return the same with the reason why a row is accepted or not, from one look at the rows."""
     if isinstance(model, ELMSelectiveClassifier):
-        columns["confidence"] = model.confidence(X)
+        deciding = model.fitted_.deciding
+        assert deciding is not None
+        return _of_classes(model, ask(model, X, all_question(deciding.thresholds)))
+    found = model.triage(X, max_width=max_width, confidence_level=level)
+    return {**_of_numbers(found.mean, found.interval, [level]), "reason": found.reason}
+
+
+def _of_numbers(mean: Any, interval: Any, levels: list[float]) -> dict[str, Any]:
+    """Return means and intervals as columns."""
+    mean = mean.reshape(len(mean), -1)
+    interval = interval.reshape(len(mean), -1, 2, len(levels))
+    columns: dict[str, Any] = {}
+    for j in range(mean.shape[1]):
+        end = f"_{j}" if mean.shape[1] > 1 else ""
+        columns[f"mean{end}"] = mean[:, j]
+        for k, level in enumerate(levels):
+            columns[f"lower_{level_name(level)}{end}"] = interval[:, j, 0, k]
+            columns[f"upper_{level_name(level)}{end}"] = interval[:, j, 1, k]
     return columns
+
+
+def _of_classes(model: Any, found: tuple[Any, ...]) -> dict[str, Any]:
+    """Return labels, probabilities and what else was asked for as columns."""
+    label, shares, *others = found
+    columns = {f"probability_{one}": shares[:, k] for k, one in enumerate(model.classes_)}
+    named = dict(zip(("confidence", "reason"), others, strict=False))
+    return {"label": label, **columns, **named}

@@ -1,6 +1,6 @@
 """Tables written batch by batch: to files that appear whole, or to standard output."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,16 +8,9 @@ from typing import Any
 import typer
 
 from elmband.cli._files import STANDARD, naming_output, standard_output
+from elmband.cli.commands._shared import FORMATS, check_ending
 from elmband.sources.stream.files import is_table, kind_of
 from elmband.sources.stream.write import EXTENSIONS, TableFile, open_table_files
-
-FORMATS = (".parquet", ".arrow", ".feather", ".ipc", ".csv", ".csv.gz")
-"""Endings of tables that can be written."""
-
-
-def check_ending(path: str) -> str:
-    """Refuse the name of a table whose format it does not tell."""
-    return _with_ending(path, FORMATS)
 
 
 def check_ending_for(path: str, data: str) -> None:
@@ -26,15 +19,7 @@ def check_ending_for(path: str, data: str) -> None:
     Numbers without names can be written to more formats than tables. Of what standard input holds
     no more is known before it is read.
     """
-    _with_ending(path, FORMATS if data != STANDARD and is_table(data) else EXTENSIONS)
-
-
-def _with_ending(path: str, endings: Iterable[str]) -> str:
-    if path != STANDARD and not path.lower().endswith(tuple(endings)):
-        raise typer.BadParameter(
-            f"{path} has none of the endings that tables are written to: {', '.join(endings)}."
-        )
-    return path
+    check_ending(path, FORMATS if data != STANDARD and is_table(data) else EXTENSIONS)
 
 
 def check_escaping(paths: Sequence[str]) -> None:

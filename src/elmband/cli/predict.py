@@ -4,21 +4,18 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from elmband import ELMIntervalRegressor, scan
 from elmband.cli._cluster import (
-    Scheduler,
-    Workers,
     check_spread,
     seen_from,
     spread_answers,
     workers_of,
 )
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
+from elmband.cli._dialect import asked_csv
 from elmband.cli._files import destination, loaded, named, readable, writable
 from elmband.cli._model import (
     answers,
@@ -27,10 +24,11 @@ from elmband.cli._model import (
     predicted,
     without_names,
 )
-from elmband.cli._options import AsJson, EscapeFormulas, Levels, Model, check_inputs, tell
+from elmband.cli._options import check_inputs, tell
 from elmband.cli._outputs import check_outputs
 from elmband.cli._status import note
-from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writers
+from elmband.cli._write import check_ending_for, check_escaping, table_writers
+from elmband.cli.commands._shared import check_ending
 from elmband.engines.cluster import Answers
 from elmband.estimators.tables import notes_on
 from elmband.ground.wording import counted
@@ -39,47 +37,24 @@ from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
 from elmband.sources.stream.files import find_files, is_table
 from elmband.sources.stream.pieces import refuse_dialect
 
-EXAMPLE = (
-    "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
-    "--level 0.9 --keep id[/bold]\n\n"
-    "Example: [bold]zcat trips.csv.gz | elmband predict delay.safetensors - -o - | head[/bold]"
-)
-
 
 def predict(
     *,
-    model: Model,
-    data: Annotated[str, typer.Argument(help="Rows to predict; - is standard input.")],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write: Parquet, CSV or Arrow; - is standard output, as CSV.",
-        ),
-    ],
-    level: Levels = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to copy beside predictions; may be repeated.")
-    ] = None,
-    keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns.")] = False,
-    escape_formulas: EscapeFormulas = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    model: str,
+    data: str,
+    output: str,
+    level: list[float] | None,
+    keep: list[str] | None,
+    keep_all: bool,
+    escape_formulas: bool,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
 ) -> None:
-    """Write predictions, in the order of the rows.
-
-    Numbers get a mean and the bounds of their interval, at 0.95 if no level is given; classes get
-    a label, the probability of every class and the confidence of the label. Workers write a
-    folder of Parquet files, part-000000.parquet and so on.
-
-    Notes say how many rows lie beyond the range of the training rows, if they are more than chance
-    would have, and how many have levels of text that training did not see.
-    """
+    """Do what was asked for."""
     check_inputs(model, data)
     spread = workers is not None or scheduler is not None
     check_outputs([output], [model, data], folders=spread)
@@ -134,7 +109,7 @@ def _from_table(
         return sums
     met, unknown = None, 0
     with writer() as (write,):
-        for rows, _, columns in answers(model, table, levels):
+        for rows, columns in answers(model, table, partial(predicted, levels=levels)):
             write(with_columns(rows.copied, columns, keep))
             found = _novelty(model, rows.seen)
             met = found if met is None else met + found

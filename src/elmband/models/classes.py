@@ -75,6 +75,30 @@ def _triage(fitted: Fitted, X: Array, thresholds: Thresholds) -> Triage:
     return Triage(fitted.classes.labels.take(found.place), accepted, score, reasons)
 
 
+def all_question(thresholds: Thresholds | None = None) -> Question:
+    """Ask for labels, probabilities and confidence at once, with thresholds for reasons as well."""
+    answer = partial(_all, thresholds=thresholds)
+    return Question("predict_proba", answer, _in_parts, typed=True)
+
+
+def _in_parts(parts: tuple[Any, ...]) -> Columns:
+    return dict(zip(("label", "probability", "confidence", "reason"), parts, strict=False))
+
+
+def _all(fitted: Fitted, X: Array, thresholds: Thresholds | None) -> tuple[Any, ...]:
+    assert fitted.classes is not None
+    if fitted.deciding is None:
+        told = decisions(fitted, X)
+        return fitted.classes.decided(told), shares_of(fitted, told)
+    found, told = answer_and_decisions(fitted, X, whole=thresholds is not None)
+    score = fitted.deciding.confidence(found)
+    parts = fitted.classes.decided(told), shares_of(fitted, told), _placed(score, X)
+    if thresholds is None:
+        return parts
+    accepted = thresholds.accepted(score, found.place)
+    return *parts, REASONS.take(fitted.deciding.novelty.reasons(found, accepted))
+
+
 def _placed(values: Any, like: Array) -> Array:
     """Return an array in the library of the rows, of its own dtype."""
     if isinstance(like, np.ndarray):
@@ -85,7 +109,11 @@ def _placed(values: Any, like: Array) -> Array:
 
 def decisions(fitted: Fitted, X: Array) -> Array:
     """Return ŷ on the scale of ±1: (n,) for two classes, else (n, n_classes)."""
-    return fitted.targets.shaped(fitted.targets.smeared(fitted.mean.mean(X), X))
+    return _decisions_of(fitted, fitted.mean.mean(X), X)
+
+
+def _decisions_of(fitted: Fitted, mean: Array, X: Array) -> Array:
+    return fitted.targets.shaped(fitted.targets.smeared(mean, X))
 
 
 def labels(fitted: Fitted, X: Array) -> Any:
@@ -96,7 +124,12 @@ def labels(fitted: Fitted, X: Array) -> Any:
 
 def shares(fitted: Fitted, X: Array) -> Array:
     """Return the probability of every class, (n, n_classes)."""
-    found, classes = decisions(fitted, X), fitted.classes
+    return shares_of(fitted, decisions(fitted, X))
+
+
+def shares_of(fitted: Fitted, found: Array) -> Array:
+    """Return the same from what `decisions` has found."""
+    classes = fitted.classes
     assert classes is not None
     if fitted.probability is None:
         raise ValueError(
@@ -123,13 +156,21 @@ def answer(fitted: Fitted, X: Array, *, whole: bool = False) -> Answer:
 
     The answer is `whole` where reasons need them all the same.
     """
+    return answer_and_decisions(fitted, X, whole=whole)[0]
+
+
+def answer_and_decisions(fitted: Fitted, X: Array, *, whole: bool = False) -> tuple[Answer, Array]:
+    """Return an answer, and ŷ as `decisions` does, from one look at the rows."""
     fitted.check_fresh()
     assert fitted.deciding is not None
-    if fitted.training.device is not None and isinstance(X, np.ndarray):
+    here = isinstance(X, np.ndarray)
+    if fitted.training.device is not None and here:
         X = moved(X, fitted.training.device)
     scaling = fitted.targets.scaling
     if fitted.deciding.confidence.rule == "margin" and not whole:
         mean = fitted.mean.mean(X)
-        zero = namespace(mean).zeros_like(mean)
-        return answered(scaling, mean, zero, zero)
-    return answered(scaling, *fitted.noise_and_model(X))
+        noise = model = namespace(mean).zeros_like(mean)
+    else:
+        mean, noise, model = fitted.noise_and_model(X)
+    told = _decisions_of(fitted, mean, X)
+    return answered(scaling, mean, noise, model), to_numpy(told) if here else told

@@ -1,15 +1,17 @@
-"""The options of ``elmband fit`` that no other command has, in the order of its help."""
+"""The options of ``elmband fit`` that no other command has."""
 
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
-from elmband.cli._cluster import RUNS
-from elmband.cli._layers import LAYERS
-from elmband.cli._options import CLASSES
+from elmband.cli.commands._shared import CLASSES, RUNS
+from elmband.sources.encode.rules import TYPES
 
+# Parts of the help.
+LAYERS = "Layers"
 _COLUMNS = "Columns"
+_NUMBERS = "If the target is numbers"
 
 Features: TypeAlias = Annotated[
     list[str] | None,
@@ -112,5 +114,63 @@ Checkpoint: TypeAlias = Annotated[
         "is there.",
         metavar="FOLDER",
         rich_help_panel=RUNS,
+    ),
+]
+Transform: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--transform",
+        "--target-transform",
+        help='Scale to learn the target on: "auto" (for a target that is never negative and '
+        'skewed, if intervals gain 2 % by it), "none", "log", "log1p" or "logit". '
+        "Predictions are means all the same.",
+        metavar="NAME",
+        rich_help_panel=_NUMBERS,
+    ),
+]
+Range: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--target-range",
+        help='What predictions and bounds cannot leave: "auto" (found in the data: never negative, '
+        'or a share between 0 and 1), "none", or two ends as in "0,100" or "0,".',
+        metavar="LOW,HIGH",
+        rich_help_panel=_NUMBERS,
+    ),
+]
+Symmetric: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help='Whether errors above and below the mean are alike: "auto" (looks at rows left out), '
+        '"yes", or "no", which gives each side a noise model and a multiplier of its own.',
+        metavar="auto|yes|no",
+        rich_help_panel=_NUMBERS,
+    ),
+]
+Types: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        help=f"What a column is, whatever it looks like: {', '.join(TYPES)}; may be repeated, or "
+        "hold several with commas.",
+        metavar="NAME=TYPE",
+    ),
+]
+MaxLevels: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--max-levels",
+        help='Levels of a column of text that have a feature each, at most: "auto" (as many as '
+        "rows support), or a number.",
+    ),
+]
+LocalLayers: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='Column whose levels may have output layers of their own; may be repeated. "auto" '
+        'tries all columns from 10,000 rows on, "none" tries none. With --neurons auto.',
+        metavar="COLUMN",
+        rich_help_panel=LAYERS,
+        show_default="auto",
     ),
 ]
