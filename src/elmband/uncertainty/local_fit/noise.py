@@ -32,7 +32,7 @@ Deviation: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 _LEAST_GAIN = 0.005
 _LEAST_FREE = 0.2
 # The size of errors is known less well than the errors: so many rows and shared outputs are enough.
-_MOST_ROWS, _MOST_WIDTH = 200_000, 200
+_MOST_ROWS, _MOST_WIDTH = 400_000, 200
 _ROWS_AT_ONCE = 8192
 
 
