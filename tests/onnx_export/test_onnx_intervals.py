@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from exported import Session, assert_close, assert_same_intervals, rows
+from exported import TOLERANCE, Session, assert_close, assert_same_intervals, rows, tolerance
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,15 +137,18 @@ def test_infinite_intervals_and_ends_of_ranges(transform):
     with pytest.warns(UserWarning, match="too few"):
         expected = model.predict_interval(new, level)
     found = run(new, level)
-    assert_close(found["lower"], expected[:, 0], 1.0)
-    assert_close(found["upper"], expected[:, 1], 1.0)
+    times = tolerance(model) / TOLERANCE["float64"]
+    assert_close(found["lower"], expected[:, 0], 1.0, times)
+    assert_close(found["upper"], expected[:, 1], 1.0, times)
     assert len(np.unique(expected[:, 0])) == 1
-    assert_close(found["std"], model.predict(new, return_std=True)[1], 1.0)
+    assert_close(found["std"], model.predict(new, return_std=True)[1], 1.0, times)
 
 
 def test_far_away_bounds_stay_finite():
     X, y, _ = rows()
-    model = ELMIntervalRegressor({"relu": 15}, target_transform="log", random_state=0)
+    # Exponentials of bounds far away make much of any rounding.
+    options = {"mode": "exact", "target_transform": "log"}
+    model = ELMIntervalRegressor({"relu": 15}, random_state=0, **options)
     model.fit(X, np.exp(3 * y))
     new = np.geomspace(1, 1e6, 200)[:, None] * np.array([1.0, -1.0, 0.5])
     assert np.isfinite(model.predict_interval(new)).all()

@@ -79,7 +79,7 @@ def fit_intervals(
     check_choice(model.noise, ("log", "squared"), "noise")
     check_choice(model.calibration, ("loo", "gaussian"), "calibration")
     check_choice(model.covariance, ("jackknife", "wild"), "covariance")
-    check_choice(model.mode, ("exact", "fast"), "mode")
+    check_choice(model.mode, ("auto", "exact", "fast"), "mode")
     check_symmetric(model.symmetric)
     rule, noise_rule = check_alpha(model.alpha), model.noise_alpha
     if noise_rule is not None:
@@ -209,7 +209,10 @@ def _fit_log(
         return FittedRows(pool, fit_predictive(pool, stack, noise, local), rounds, units)
 
     pool, fitted, chosen, units = _fit_best_transform(model, opened, fit)
-    predictive, stack = fitted.predictive, fitted.predictive.stack
+    predictive = fitted.predictive
+    if model.mode != "exact":
+        predictive = predictive.faster(pool.distinct.rows.X)
+    stack = predictive.stack
     # Scores of rows held out are for the same kind of model: one whose mean was not trained
     # again has other variances.
     decided = settings._replace(symmetric=fitted.symmetric, reweight=fitted.reweighted)

@@ -129,7 +129,7 @@ target_name_
         noise: Literal["log", "squared"] = "log",
         noise_neurons: NeuronCounts | None = None,
         noise_alpha: AlphaRule | None = None,
-        mode: Literal["exact", "fast"] = "exact",
+        mode: Literal["auto", "exact", "fast"] = "auto",
         n_estimators: int | None = None,
         learning_rounds: Rounds = "auto",
         max_neurons: int = MAX_NEURONS,

@@ -6,6 +6,7 @@ from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.member import Member
 from elmband.layers.neurons import Neurons
 from elmband.layers.output_layer import OutputLayer
+from elmband.layers.packed_root import PackedRoot
 from elmband.layers.select import Selection
 from elmband.layers.views import RankScores, SoftClip
 from elmband.stacks.kept_rows import KeptRows
@@ -23,7 +24,7 @@ from elmband.uncertainty.noise.fast import LowRank
 from elmband.uncertainty.noise.log import LogNoise
 from elmband.uncertainty.noise.output import NoiseModels
 from elmband.uncertainty.noise.squared import SquaredNoise
-from elmband.uncertainty.predictive import Predictive
+from elmband.uncertainty.predictive import Predictive, WidthError
 from elmband.uncertainty.probability import Probability
 from elmband.uncertainty.promise import Threshold
 from elmband.uncertainty.promise.threshold import Meaning
@@ -50,6 +51,7 @@ KINDS: Kinds = {
     Neurons: {"weights": "dl!", "bias": "l!", "metric": "id!"},
     NoiseModels: {},
     OutputLayer: {"coef": "lm!", "alpha": "m"},
+    PackedRoot: {"entries": "mt!"},
     Predictive: {},
     Probability: {"slope": "!", "shift": "!", "least": "!"},
     RankScores: {"knots": "kd!<^", "scores": "kd!<"},
@@ -59,6 +61,7 @@ KINDS: Kinds = {
     SoftClip: {"centre": "d!", "width": "d+", "mean": "d!", "spread": "d+"},
     SquaredNoise: {"mean_covariance": "mll", "noise_covariance": "mkk"},
     Threshold: {},
+    WidthError: {},
     calibrate.Calibration: {},
     calibrate.OutputScores: {},
     calibrate.Scores: {"t": "n<", "cumulated": "n!<"},
