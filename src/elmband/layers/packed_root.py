@@ -9,13 +9,17 @@ entries that are as far apart as the roots of those.
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import blas
 
 from elmband.engines import engine
 from elmband.ground.arrays import Array, cast, double, namespace, place, to_numpy
 from elmband.layers.quadratic import CovarianceRoot, triangular_roots
+
+# Of so few rows each is multiplied by itself: memory is read, and little is done with it.
+_FEW_ROWS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +65,26 @@ class PackedRoot:
         hold the squares are answered in a unit of their own.
         """
         xp = namespace(H)
-        found = double(self.root.quadratic(_after_one(H), spare=True))
+        if isinstance(H, np.ndarray) and len(H) <= _FEW_ROWS:
+            found = self._of_few(_after_one(H))
+        else:
+            found = double(self.root.quadratic(_after_one(H), spare=True))
         if bool(xp.all(xp.isfinite(found))):
             return found
         H = double(H)
         unit = xp.clip(xp.max(xp.abs(H), axis=1), min=1.0)[:, None]
         wide = cast(xp.concat([1 / unit, H / unit], axis=1), xp.float32)
         return xp.where(xp.isfinite(found), found, double(self.root.quadratic(wide)) * unit**2)
+
+    def _of_few(self, wide: np.ndarray[Any, Any]) -> Array:
+        """Return the forms of rows one by one, which reads nothing but the entries."""
+        found = np.empty((len(wide), len(self.entries)))
+        for i, row in enumerate(wide):
+            for j, entries in enumerate(self.entries):
+                # To Fortran they are the upper triangle of Cᵀ, column by column.
+                turned = blas.stpmv(self.size, entries, row)
+                found[i, j] = turned @ turned
+        return found
 
 
 def _after_one(H: Array) -> Array:

@@ -12,9 +12,6 @@ from elmband.layers.solve import cholesky
 from elmband.layers.triangular import squared_lengths
 from elmband.sums.products import product, squared_norms
 
-# Of so few rows a product with the whole matrix is faster than with its triangle.
-_FEW_ROWS = 4
-
 Matrices: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -57,7 +54,7 @@ class CovarianceRoot:
         if self.kind == "none":
             return quadratic_form(H, self.factors)
         factors = (self.factors[j, :, :] for j in range(self.factors.shape[0]))
-        if self.kind == "triangular" and H.shape[0] >= _FEW_ROWS:
+        if self.kind == "triangular":
             spare = spare and self.factors.shape[0] == 1
             columns = [squared_lengths(H, C, "lower", spare=spare) for C in factors]
         else:
