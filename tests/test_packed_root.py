@@ -1,3 +1,6 @@
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -5,6 +8,7 @@ from elmband import ELMIntervalRegressor, load
 from elmband.datasets import make_heteroscedastic
 from elmband.layers.packed_root import PackedRoot
 from elmband.layers.quadratic import CovarianceRoot
+from elmband.uncertainty.width_error import WidthError
 
 RNG = np.random.default_rng(3)
 SIZE = 30
@@ -119,3 +123,39 @@ def test_files_keep_both_kinds(models, tmp_path):
             again.predict_interval(data.X), model.predict_interval(data.X)
         )
     assert sizes[0] < 0.6 * sizes[1]
+
+
+def test_workers_are_sent_the_entries_alone():
+    root = packed(covariance())
+    root.quadratic(H)
+    again = deepcopy(root)
+    assert "root" not in vars(again)
+    np.testing.assert_array_equal(again.quadratic(H), root.quadratic(H))
+
+
+def test_threads_that_ask_at_once_are_answered_as_one(models):
+    data, (fast, _) = models
+    fresh = deepcopy(fast)
+    rows = [data.X[k : k + 1 + k % 5] for k in range(60)]
+    expected = [fast.predict_interval(some) for some in rows]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(fresh.predict_interval, rows))
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_float32_is_answered_in_float32(models):
+    data, _ = models
+    X, y = data.X.astype(np.float32), data.y.astype(np.float32)
+    model = ELMIntervalRegressor(random_state=0).fit(X, y)
+    found = model.predict_interval(X)
+    assert found.dtype == np.float32
+    assert model.width_error_[1] < 1e-4
+
+
+def test_changes_of_widths_are_shares_of_those_that_there_are():
+    exact = np.array([1.0, 4.0, 0.0, np.inf])
+    error = WidthError.of(exact, exact * np.array([1.0, 1.21, 1.0, 1.0]))
+    assert error.typical == pytest.approx(0.05)
+    assert error.most == pytest.approx(0.099)
+    assert WidthError.of(exact[2:], exact[2:]) == (0, 0)

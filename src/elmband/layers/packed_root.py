@@ -32,6 +32,10 @@ class PackedRoot:
         if self.size * (self.size + 1) // 2 != int(self.entries.shape[-1]):
             raise ValueError("the entries are not those of a triangle")
 
+    def __getstate__(self) -> dict[str, Array]:
+        # What workers are sent they unpack themselves.
+        return {"entries": self.entries}
+
     @classmethod
     def of(cls, root: CovarianceRoot) -> Self | None:
         """Pack a root; where Σ has none there is nothing to be packed."""

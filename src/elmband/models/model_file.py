@@ -24,10 +24,11 @@ from elmband.uncertainty.noise.fast import LowRank
 from elmband.uncertainty.noise.log import LogNoise
 from elmband.uncertainty.noise.output import NoiseModels
 from elmband.uncertainty.noise.squared import SquaredNoise
-from elmband.uncertainty.predictive import Predictive, WidthError
+from elmband.uncertainty.predictive import Predictive
 from elmband.uncertainty.probability import Probability
 from elmband.uncertainty.promise import Threshold
 from elmband.uncertainty.promise.threshold import Meaning
+from elmband.uncertainty.width_error import WidthError
 
 KINDS: Kinds = {
     BinLevels: {"edges": "e!<"},

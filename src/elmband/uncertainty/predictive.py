@@ -43,6 +43,7 @@ from elmband.uncertainty.tails import (
     tails_gain,
     takes_few_values,
 )
+from elmband.uncertainty.width_error import NO_ERROR, WidthError
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Symmetric: TypeAlias = bool | Literal["auto"]
@@ -55,16 +56,6 @@ _ROWS_FOR_ERROR = 250
 _CLEAR_GAIN, _LEAST_GAIN = 0.05, 0.005
 
 
-class WidthError(NamedTuple):
-    """What a faster way changes in widths, as a share of them: of typical rows, and of 99 %."""
-
-    typical: float
-    most: float
-
-
-_NO_ERROR = WidthError(0.0, 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Predictive:
     """A stack for the mean and noise models for each output.
@@ -74,16 +65,16 @@ class Predictive:
 
     stack: MeanStack
     noise: tuple[NoiseModels, ...]
-    error: WidthError = _NO_ERROR
+    error: WidthError = NO_ERROR
 
     def faster(self, X: Array) -> Self:
         """Return the same with variances of the mean in float32, with the error at some rows."""
         X = X[:: -(-int(X.shape[0]) // _ROWS_FOR_ERROR), :]
         other = replace(self, stack=self.stack.with_packed())
-        exact, fast = (to_numpy(double(model.parts(X, 1.0).total)) for model in (self, other))
-        change = np.abs(np.sqrt(fast / exact) - 1)
-        found = WidthError(float(np.median(change)), float(np.quantile(change, 0.99)))
-        return replace(other, error=found)
+        # Rows at the end of numbers have infinite variances, which is no reason for warnings.
+        with np.errstate(over="ignore", invalid="ignore"):
+            error = WidthError.of(*(model.parts(X, 1.0).total for model in (self, other)))
+        return replace(other, error=error)
 
     def parts(self, X: Array, z: float) -> Parts:
         """Return mean and variances of new rows; bounds of the noise lie z deviations away."""
