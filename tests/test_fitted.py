@@ -16,11 +16,11 @@ from elmband import (
     ELMRegressor,
     ELMSelectiveClassifier,
 )
-from elmband.estimators import _questions
-from elmband.estimators._ask import Asked
+from elmband.estimators._ask import Query
+from elmband.models.classes import confidence_question, probability_question
 from elmband.models.fitted import Fitted
-from elmband.models.intervals import bounds
-from elmband.models.state import fitted_of, state_of
+from elmband.models.intervals import bounds, interval_question, mean_question, triage_question
+from elmband.models.model_file import fitted_of, state_of
 from models import zoo
 
 ESTIMATORS = (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)
@@ -75,17 +75,17 @@ def test_state_gives_the_same_value_again(name):
 @pytest.mark.parametrize(
     ("name", "question"),
     [
-        ("layer", _questions.means()),
-        ("default", _questions.bounds([0.5, 0.9])),
-        ("default", _questions.triage_by_width(2.0, 0.9)),
-        ("three classes", _questions.class_shares()),
-        ("coverage", _questions.class_confidence()),
+        ("layer", mean_question()),
+        ("default", interval_question([0.5, 0.9])),
+        ("default", triage_question(2.0, 0.9)),
+        ("three classes", probability_question([0, 1, 2])),
+        ("coverage", confidence_question()),
     ],
 )
 def test_questions_travel_without_what_they_do_not_need(name, question):
     model = zoo.fitted(name)
-    asked = pickle.loads(pickle.dumps(Asked.of(model, question, records=True)))  # noqa: S301
-    here = Asked.of(model, question, records=True)(zoo.NEW)
+    asked = pickle.loads(pickle.dumps(Query.of(model, question, records=True)))  # noqa: S301
+    here = Query.of(model, question, records=True)(zoo.NEW)
     np.testing.assert_array_equal(asked(zoo.NEW), here)
     assert asked.fitted.grown is None
     assert asked.fitted.notes.histograms is None

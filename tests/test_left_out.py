@@ -6,7 +6,7 @@ import pytest
 from elmband import ELMClassifier, scan
 from elmband.estimators import _scans
 from elmband.estimators._fit_classes import with_probability
-from elmband.estimators._fit_mean import fit_point
+from elmband.estimators._fit_stack import fit_point
 from elmband.sums.rows import ArrayRows, StreamRows
 from elmband.uncertainty.left_out import MOST_ROWS, LeftOut, some_rows
 from oracle import blocks_of, hidden_outputs, ridge, standardise
@@ -22,9 +22,8 @@ MANY = np.digitize(SCORE, [0.3, 1.5])
 class Noting(ELMClassifier):
     """A classifier that keeps what it learns probabilities from, as decisions and codes."""
 
-    def _learned(self, opening, *, grouped):
-        del grouped
-        fitted, left_out = fit_point(self, opening)
+    def _learned(self, opened, settings):
+        fitted, left_out = fit_point(self, opened, settings)
         target, mean, s, *_ = left_out().numpy()
         scaling = fitted.targets.scaling
         self.noted = [a * scaling.scale + scaling.mean for a in (mean, target)] + [s]

@@ -5,7 +5,7 @@ import pytest
 
 from elmband.layers.hidden import HiddenLayer
 from elmband.layers.neurons import Neurons
-from elmband.stacks.levels import BinLevels, Block
+from elmband.stacks.levels import BinLevels, Block, MarkLevels
 from elmband.stacks.local_layers import LocalLayers, LocalStage, SharedNeurons
 from elmband.sums.scaling import Scaling
 from elmband.uncertainty.local_fit.sample import InputLayout, LocalRows
@@ -123,7 +123,7 @@ def test_inputs_are_held_as_marks_and_come_back():
     # An unseen level has the mean of each mark.
     raw[0, 1:4] = inputs.mean[1:4]
     Z = given.standardised(raw)
-    numbers, marks = layout.packed(raw, Z)
+    numbers, marks = layout.packed(raw, given, [MarkLevels(1, 4).places(raw)])
     assert numbers.shape == (50, 3)
     np.testing.assert_allclose(layout.standardised(numbers, marks), Z, atol=1e-6)
 

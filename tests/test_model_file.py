@@ -15,7 +15,7 @@ from sklearn.base import clone
 from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, load, scan
 from elmband.datasets import make_heteroscedastic
 from elmband.estimators._saved import packed
-from elmband.models import model_file, state
+from elmband.models import model_file
 from elmband.sources.encode import TableEncoder
 from models import zoo
 from models.forged import forge, parts
@@ -351,7 +351,7 @@ def test_what_belongs_to_the_session_is_left_behind(tmp_path):
 
 
 def test_the_kinds_in_files_have_names_of_their_own():
-    kinds = [*model_file.KINDS, *state.KINDS]
+    kinds = model_file.KINDS
     assert len({kind.__name__ for kind in kinds}) == len(kinds)
 
 

@@ -7,7 +7,7 @@ from elmband.stacks.pool import Pool
 from elmband.stacks.search import fit_stack
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
-from elmband.uncertainty.predictive import _known_rows
+from elmband.uncertainty.fit_predictive import _known_rows
 
 N, KEPT = 900, 300
 SPECS = [LayerSpec((("tanh", 40),)), LayerSpec((("tanh", 20),), weight_scale=2.0)]

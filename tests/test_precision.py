@@ -12,8 +12,8 @@ from elmband.stacks.search import fit_stack
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
 from elmband.uncertainty import precision
+from elmband.uncertainty.fit_predictive import NoiseSettings, fit_predictive
 from elmband.uncertainty.precision import Precision, gains, is_narrower, refitted
-from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
 
 SPECS = [LayerSpec((("tanh", 30),)), LayerSpec((("tanh", 20),), weight_scale=2.0)]
 NOISE_SPEC = LayerSpec((("linear", 4), ("tanh", 20)), weight_scale=0.5)
@@ -101,7 +101,7 @@ def test_the_mean_gains_where_noise_differs_much(monkeypatch):
 
     after, told = errors()
     assert any(told)
-    monkeypatch.setattr("elmband.uncertainty.predictive.worth_trying", lambda _: False)
+    monkeypatch.setattr("elmband.uncertainty.fit_predictive.worth_trying", lambda _: False)
     before, told = errors()
     assert not any(told)
     assert after < 0.8 * before
@@ -129,7 +129,7 @@ def test_targets_that_are_mostly_zero_keep_their_mean():
 def test_rows_held_out_are_scored_by_the_same_kind_of_model(reweighted, monkeypatch):
     """A mean that was not trained again has other variances, and so other scores."""
     if not reweighted:
-        monkeypatch.setattr("elmband.uncertainty.predictive.worth_trying", lambda _: False)
+        monkeypatch.setattr("elmband.uncertainty.fit_predictive.worth_trying", lambda _: False)
     told = []
 
     def told_of(pool, stack, settings):

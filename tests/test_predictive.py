@@ -9,8 +9,8 @@ from elmband.stacks.search import fit_stack
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
 from elmband.uncertainty.calibrate import row_scores
+from elmband.uncertainty.fit_predictive import Copies, NoiseSettings, fit_predictive
 from elmband.uncertainty.noise.output import with_mean
-from elmband.uncertainty.predictive import Detail, NoiseSettings, fit_predictive
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -140,25 +140,25 @@ def test_every_row_behind_a_judged_one_is_found():
     targets = np.random.default_rng(2).standard_normal((len(owner), 1))
     s = np.random.default_rng(3).uniform(0.5, 2, size=len(owner))
     pool, stack = stacked(X[owner], targets, s)
-    detail = Detail.of(pool, stack.judged, stack.index)
+    copies = Copies.of(pool, stack.judged, stack.index)
     # Values of judged rows, handed on and taken together again, are what they were.
-    rows = detail.spread(stack.judged.rows.X)
+    rows = copies.spread(stack.judged.rows.X)
     np.testing.assert_allclose(rows, X[owner])
-    np.testing.assert_allclose(detail.merged(rows), stack.judged.rows.X)
-    means = detail.spread(stack.judged.rows.Y)
-    np.testing.assert_allclose(means + detail.gap, targets)
-    np.testing.assert_allclose(detail.merged(detail.gap), 0, atol=1e-12)
-    np.testing.assert_array_equal(detail.s, s)
+    np.testing.assert_allclose(copies.merged(rows), stack.judged.rows.X)
+    means = copies.spread(stack.judged.rows.Y)
+    np.testing.assert_allclose(means + copies.gap, targets)
+    np.testing.assert_allclose(copies.merged(copies.gap), 0, atol=1e-12)
+    np.testing.assert_array_equal(copies.s, s)
 
 
 def test_rows_that_are_all_different_are_their_own_detail():
     pool, stack = stacked(X, Y)
-    detail = Detail.of(pool, stack.judged, stack.index)
-    assert detail.distinct
-    assert (detail.gap == 0).all()
+    copies = Copies.of(pool, stack.judged, stack.index)
+    assert copies.distinct
+    assert (copies.gap == 0).all()
     values = Y.copy()
-    assert detail.spread(values) is values
-    assert detail.merged(values) is values
+    assert copies.spread(values) is values
+    assert copies.merged(values) is values
 
 
 def test_twins_with_unlike_targets_keep_their_own_errors():

@@ -5,6 +5,7 @@ from copy import copy
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 
 from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier
 from elmband.engines import checkpoint, engine, progress
@@ -109,7 +110,7 @@ def test_a_fit_that_goes_on_begins_where_it_was(tmp_path, monkeypatch, rows, don
     with pytest.raises(KilledError):
         fitted(16, Console(file=io.StringIO()))
     seen = []
-    monkeypatch.setattr(progress.Progress, "update", _noting(seen))
+    monkeypatch.setattr(Progress, "update", _noting(seen))
     text = io.StringIO()
     fitted(100, Console(file=text, force_terminal=True, width=120))
     assert "pass 1" not in text.getvalue()
@@ -119,7 +120,7 @@ def test_a_fit_that_goes_on_begins_where_it_was(tmp_path, monkeypatch, rows, don
 
 def _noting(seen):
     """Return the way to update a bar that notes what it shows before, and the new rate."""
-    update = progress.Progress.update
+    update = Progress.update
 
     def noted(self, task, **given):
         seen.append((*_line(self), given["rate"]))
@@ -180,7 +181,7 @@ def terminal(monkeypatch):
         assert stderr
         return Console(file=text, force_terminal=True, width=120)
 
-    monkeypatch.setattr(progress, "Console", console)
+    monkeypatch.setattr("rich.console.Console", console)
     return text
 
 

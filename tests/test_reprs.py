@@ -118,7 +118,7 @@ def test_thresholds_say_what_they_mean():
     assert line(model.fitted_.deciding.thresholds) == (
         f"Thresholds({threshold.value:.4g}, the same for all classes)"
     )
-    assert line(model.fitted_.deciding.left_out) == "Known(150 rows)"
+    assert line(model.fitted_.deciding.left_out) == "ScoredRows(150 rows)"
     assert line(model.confidence_.judge) == "Judge(14 features of answers)"
     line(model.confidence_)
 

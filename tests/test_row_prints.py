@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband import ELMClassifier, ELMIntervalRegressor, ELMRegressor, load, merge, scan
-from elmband.estimators._class_targets import coder
+from elmband.estimators._class_targets import label_encoder
 from elmband.estimators._open_rows import transformed
 from elmband.sources.encode import TableEncoder
 from elmband.sums.moments import Chunk
@@ -103,7 +103,7 @@ def seen(model, data):
     fitted = model.fitted_
     prepare = transformed(fitted.targets.transform)
     if fitted.classes is not None:
-        prepare = coder(fitted.classes, fitted.inputs.encoder)
+        prepare = label_encoder(fitted.classes, fitted.inputs.encoder)
     parts = [fitted.notes.row_prints.seen(prepare(part)) for part in rows]
     return sum(p.n_compared for p in parts), sum(p.n_found for p in parts)
 

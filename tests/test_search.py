@@ -14,7 +14,7 @@ from elmband.stacks.pool import Pool
 from elmband.stacks.search import MAX_NEURONS, fit_stack, pool_rows, search_rounds
 from elmband.sums.rows import ArrayRows
 from elmband.sums.scaling import Scaling, column_moments
-from elmband.uncertainty.rounds import _best, chosen_rounds
+from elmband.uncertainty.cross_fit import _best, chosen_rounds
 
 ESTIMATORS = (ELMRegressor, ELMIntervalRegressor, ELMClassifier, ELMSelectiveClassifier)
 

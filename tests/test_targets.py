@@ -9,13 +9,8 @@ from elmband.ground.arrays import to_numpy
 from elmband.models.target_units import TargetUnits
 from elmband.sums.scaling import Extent, Scaling
 from elmband.uncertainty.left_out import LeftOut
-from elmband.uncertainty.targets import (
-    Support,
-    found_range,
-    given_range,
-    smearing_points,
-    told_range,
-)
+from elmband.uncertainty.noise.parts import Support
+from elmband.uncertainty.targets import found_range, given_range, smearing_points, told_range
 from elmband.uncertainty.transform import BoxCox, Identity, Log
 
 INF = math.inf

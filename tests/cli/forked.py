@@ -19,6 +19,9 @@ _SECONDS = 120
 _SERVER = """
 import gc, json, os, signal, sys
 from elmband.cli import main
+# What commands load when they are called.
+import elmband.cli.demo, elmband.cli.evaluate, elmband.cli.export, elmband.cli.fit
+import elmband.cli.info, elmband.cli.predict, elmband.cli.report, elmband.cli.triage
 
 gc.freeze()
 for line in sys.stdin:

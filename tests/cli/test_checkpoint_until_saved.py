@@ -10,7 +10,6 @@ import pytest
 from elmband.cli import app
 from elmband.engines.checkpoint import Checkpoint, Pass
 from elmband.estimators import _scans
-from elmband.models import model_file
 
 FIT = ["fit", "rows.npy", "-t", "3", "--neurons", "linear=3,tanh=5", "--published"]
 KEPT = [*FIT, "--checkpoint", "kept", "-o", "model.st"]
@@ -50,7 +49,7 @@ def full_disk(*_):
 def test_a_disk_that_is_full_when_the_model_is_saved_loses_no_pass(here, monkeypatch):
     run(*FIT, "-o", "usual.st")
     with monkeypatch.context() as broken:
-        broken.setattr(model_file, "write", full_disk)
+        broken.setattr("elmband.estimators._model.write", full_disk)
         with pytest.raises(OSError, match="No space left"):
             run(*KEPT)
     assert list(here.glob("kept/pass-*.safetensors"))

@@ -172,7 +172,8 @@ def test_a_decimal_comma_far_down_is_told_of_with_the_option(where, tmp_path):
     predict = ("predict", where / "m.st", "t.csv", "-o", "p.csv")
     _, complained = run(*predict, cwd=tmp_path, code=1)
     assert complained.endswith(
-        "column 'km' holds '1,5', which is not a number; name the decimal point with --decimal ,.\n"
+        "t.csv, row 100000: column 'km' holds '1,5', which is not a number; name the decimal point "
+        "with decimal=',' (--decimal ,).\n"
     )
     run(*predict, "--decimal", ",", cwd=tmp_path)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from running import is_one_sentence
 
 from elmband import load, scan
-from elmband.cli._csv import CsvWriter
 from elmband.sources.encode import TableEncoder
+from elmband.sources.stream.write._csv import CsvWriter
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -2,6 +2,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,8 +13,7 @@ import elmband
 from elmband.cli import app, main
 from elmband.datasets import make_heteroscedastic
 
-# The function of the same name hides the module in the namespace of elmband.cli.
-DEMO = sys.modules["elmband.cli.demo"]
+DEMO = import_module("elmband.cli.demo")
 
 ROW = re.compile(
     r"^ *(?P<kind>uniform|confidence|per-sample)\D* +(?P<picp>[\d.]+) % +(?P<nmpiw>[\d.]+)"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from elmband.cli import app
-from elmband.cli._csv import CsvWriter
+from elmband.sources.stream.write._csv import CsvWriter
 
 pa = pytest.importorskip("pyarrow")
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from elmband import ELMIntervalRegressor, scan
-from elmband.cli import _tables, app
-from elmband.cli._spread import _answered
+from elmband.cli import app
+from elmband.cli._cluster import _answered
 from elmband.sources.encode import TableEncoder
+from elmband.sources.stream.file_table import FileTable
 
 pytest.importorskip("pyarrow")
 
@@ -19,7 +20,7 @@ def here(tmp_path, monkeypatch):
     """A folder to be in, with two models, and tables whose row 71 has an infinite value."""
     monkeypatch.chdir(tmp_path)
     # Small batches: rows are counted from the first of all.
-    monkeypatch.setattr(_tables.Table.batches, "__defaults__", (30,))
+    monkeypatch.setattr(FileTable.chunks, "__defaults__", (30,))
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
     y = table["a"] + rng.normal(size=80)

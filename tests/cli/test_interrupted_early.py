@@ -41,7 +41,14 @@ def ended(process):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "module",
-    ["elmband.ground.loading", "numpy", "scipy.linalg", "sklearn", "typer", "elmband.cli.fit"],
+    [
+        "elmband.ground.loading",
+        "numpy",
+        "scipy.linalg",
+        "sklearn",
+        "typer",
+        "elmband.estimators._model",
+    ],
 )
 def test_while_modules_are_loaded(way, module):
     process = started(way, "info", "nothing.safetensors")

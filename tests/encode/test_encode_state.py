@@ -8,9 +8,9 @@ import pytest
 from mixed import mixed
 from test_encode_libraries import ZONE, aware
 
-from elmband.models.model_file import Stored, pack, read, write
 from elmband.sources.encode import ENCODER_KINDS, EncoderState, TableEncoder
 from elmband.sources.stream import scan
+from elmband.sums.packed_file import Stored, pack, read, write
 from elmband.sums.packing import Packer, Unpacker
 
 TABLE = mixed()

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmband.sources.encode.counts import LONGEST, count_levels
-from elmband.sources.encode.exact import ONE, exact_sum
 from elmband.sources.encode.raw import Nothing, Numbers, Words
-from elmband.sources.encode.sums import added
-from elmband.sources.encode.sums import sum_column as sum_of
-from elmband.sources.encode.texts import TextSums
+from elmband.sources.encode.texts import TextSums, added
+from elmband.sources.encode.texts import sum_column as sum_of
+from elmband.sources.encode.value_sums import ONE, exact_sum
 from elmband.sources.encode.written import Place
 from elmband.sums.moments import Moments
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from mixed import write_csv
 
 from elmband.sources.encode import LevelsColumn, NumberColumn, TableEncoder
-from elmband.sources.encode.absent import ABSENT_MARKS
 from elmband.sources.encode.notes import ColumnWarning
-from elmband.sources.encode.written import is_number
+from elmband.sources.encode.written import ABSENT_MARKS, is_number
 from elmband.sources.stream import scan
 
 ODD = ["1_0", "\u0661", "1.", "+.5e-3", "0x10"]

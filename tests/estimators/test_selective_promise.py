@@ -5,8 +5,8 @@ import pytest
 from noisy_classes import noisy_classes
 
 from elmband import ELMSelectiveClassifier, scan
-from elmband.models.thresholds import Known
-from elmband.uncertainty.promise.pilot import pilot_groups
+from elmband.models.thresholds import ScoredRows
+from elmband.uncertainty.promise.held_out import pilot_groups
 
 TRAIN = noisy_classes(400, 0)
 HELD_OUT = noisy_classes(1500, 1)
@@ -235,7 +235,7 @@ def test_few_bytes_of_a_row_are_kept():
 
 def test_places_of_many_classes_take_two_bytes():
     places = np.arange(1000) % 300
-    rows = Known(np.zeros(1000), places, places).small(300)
+    rows = ScoredRows(np.zeros(1000), places, places).small(300)
     assert rows.called.dtype == rows.true.dtype == np.uint16
     np.testing.assert_array_equal(rows.called, places)
-    assert Known(np.zeros(3), places[:3], places[:3]).small(256).true.dtype == np.uint8
+    assert ScoredRows(np.zeros(3), places[:3], places[:3]).small(256).true.dtype == np.uint8

@@ -35,7 +35,7 @@ def regressor(parameters, k):
 @pytest.fixture
 def as_numbers(monkeypatch):
     """Let classes be fitted as numbers are: with the same noise layer, and as few rows held out."""
-    monkeypatch.setattr("elmband.estimators._fit_intervals.is_classifier", lambda _: False)
+    monkeypatch.setattr("elmband.estimators._fit_stack.is_classifier", lambda _: False)
     monkeypatch.setattr("elmband.uncertainty.cross_fit._ROWS_PER_CLASS_ROW", 1)
 
 

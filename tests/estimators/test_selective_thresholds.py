@@ -212,7 +212,7 @@ def test_a_wrong_request_is_refused_before_anything_is_fitted(monkeypatch):
     def fit(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("elmband.estimators._fit_mean.fit_mean", fit)
+    monkeypatch.setattr("elmband.estimators._fit_layer.fit_mean", fit)
     for wrong in ({"max_error": 2}, {"pos_label": 5}, {"rank_by": "luck"}):
         with pytest.raises(ValueError, match=r"must be|none of the classes"):
             selective(**wrong)

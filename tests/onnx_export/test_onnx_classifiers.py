@@ -10,7 +10,7 @@ from elmband import ELMClassifier, ELMSelectiveClassifier
 from elmband.models.onnx_export._confidence import many_classes
 from elmband.models.onnx_export._graph import DOUBLE
 from elmband.models.onnx_export._noise import Variances
-from elmband.uncertainty.confidence import Answer as Known
+from elmband.uncertainty.confidence import Answer as ScoredRows
 
 DTYPES = ("float64", "float32")
 LABELS = {
@@ -123,7 +123,7 @@ def test_of_equal_decisions_the_same_classes_are_compared():
     decision = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     weights = np.array([[1.0, 2.0, 4.0]])
     variances = decision + weights
-    expected = Known.of(decision, variances, variances)
+    expected = ScoredRows.of(decision, variances, variances)
 
     def answer(x):
         return many_classes(x, Variances(*[x + weights] * 2), 3)

@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 
 from elmband.uncertainty.promise import Grid
 from elmband.uncertainty.promise.grid import PRIOR_ROWS
-from elmband.uncertainty.promise.pilot import expected_of_pilots, pilot_groups
-from elmband.uncertainty.promise.starts import divergence, most_telling
+from elmband.uncertainty.promise.held_out import (
+    divergence,
+    expected_of_pilots,
+    most_telling,
+    pilot_groups,
+)
 
 rows = st.lists(st.tuples(st.integers(-20, 20).map(float), st.booleans()), max_size=60)
 

@@ -11,7 +11,7 @@ from simulated import CURVES, grid_of, rows, tried
 
 from elmband.uncertainty.promise import Grid, Risk, promise
 from elmband.uncertainty.promise.bounds import rows_needed
-from elmband.uncertainty.promise.pilot import pilot_groups
+from elmband.uncertainty.promise.held_out import pilot_groups
 from elmband.uncertainty.promise.sequence import _walk
 
 KINDS = ["error", "fpr", "fdr"]

@@ -6,7 +6,7 @@ import pytest
 
 from elmband import scan
 from elmband.sources.encode import TableEncoder
-from elmband.sources.encode.absent import ABSENT_MARKS
+from elmband.sources.encode.written import ABSENT_MARKS
 from elmband.sources.stream.csv_dialect import CsvDialect
 from elmband.sources.stream.csv_open import csv_columns, open_csv
 from elmband.sources.stream.csv_sniff import dialect_of

@@ -12,7 +12,7 @@ from written import ZARR_FORMATS, numbers, write_zarr
 
 from elmband import scan
 from elmband.sources.encode import TableEncoder
-from elmband.sources.stream.hdf5_own import foreign
+from elmband.sources.stream.hdf5_file import foreign
 
 
 class Evil:

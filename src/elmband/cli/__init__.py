@@ -1,12 +1,11 @@
-"""The command ``elmband``. Each command is one file in this folder; here they come together."""
+"""The command ``elmband``: ``commands`` says what it can be asked for, one file each does it."""
 
 from typing import Annotated
 
 import typer
 
 from elmband import __version__
-from elmband.cli import demo, evaluate, export, fit, info, predict, report, triage
-from elmband.cli._experiments import add_command
+from elmband.cli._commands import add_commands
 from elmband.cli._status import MEANING, Commands, ending
 
 __all__ = ["app", "main"]
@@ -27,16 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command(epilog=fit.EXAMPLE)(fit.fit)
-app.command(epilog=predict.EXAMPLE)(predict.predict)
-app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
-app.command(epilog=triage.EXAMPLE)(triage.triage)
-app.command(epilog=report.EXAMPLE)(report.report)
-app.command(epilog=info.EXAMPLE)(info.info)
-app.command(epilog=export.EXAMPLE)(export.export)
-add_command(app, "pixels")
-app.command(epilog=demo.EXAMPLE)(demo.demo)
-add_command(app, "reproduce")
+add_commands(app)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 (Typer hands over the flag by position)

@@ -3,10 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import typer
 
 from elmband import ELMSelectiveClassifier
 from elmband.cli._options import option
@@ -20,19 +19,6 @@ from elmband.report.rows import Block, total
 from elmband.report.shares import Share, group_verdict
 from elmband.report.tallies import ByLabel
 from elmband.sums.moments import Several
-
-By: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--by",
-        help="Column of the table, feature or not, for whose values coverage, width and rows are "
-        "shown (classes: answers and errors), the worst first; may be repeated. Numbers of many "
-        "values are cut at quantiles, dates into years, months, days or hours, and rare words are "
-        "taken together. Verdicts allow for chance, and for the number of groups.",
-        metavar="COLUMN",
-        show_default=False,
-    ),
-]
 
 # Words with fewer rows are taken together where there are several.
 LEAST_ROWS = 10

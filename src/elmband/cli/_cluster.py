@@ -2,37 +2,24 @@
 
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
 from elmband.cli._files import STANDARD
-from elmband.engines.cluster import check_folder
+from elmband.cli._model import in_file
+from elmband.engines.cluster import Answers, check_folder, write_parts
+from elmband.engines.cluster.work import Counted
+from elmband.engines.progress import shown
+from elmband.sources.stream.file_table import FileTable, TableRows
 
-# The part of the help with what is for work elsewhere.
-RUNS = "Where it runs"
-
-Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        help="Let so many processes of this machine do the work.",
-        min=1,
-        rich_help_panel=RUNS,
-    ),
-]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Let the workers of this Dask scheduler do the work; they read the files themselves.",
-        metavar="ADDRESS",
-        rich_help_panel=RUNS,
-    ),
-]
-
+# Rows that a worker reads and answers at a time.
+_ROWS = 65_536
 # Seconds to wait for a scheduler, and for its first worker.
 _PATIENCE = 10
 # What Dask raises where a scheduler or all that is known of a task is gone.
@@ -143,3 +130,26 @@ def check_spread(data: str, scheduler: str | None, outputs: tuple[str, ...] = ()
                 "-o result.parquet."
             )
         check_folder(Path(name))
+
+
+def spread_answers(
+    client: Any, table: FileTable, answer: Callable[[TableRows], Answers], out: tuple[str, ...]
+) -> Counted:
+    """Let workers answer a table and write folders of Parquet files, and count rows and sums."""
+    with shown("auto", None) as bar:
+        if bar is not None:
+            bar.begin("predict", None)
+        return write_parts(
+            client,
+            table.cut(),
+            partial(_answered, answer=answer, path=table.label),
+            [Path(name) for name in out],
+            chunk_size=_ROWS,
+            advance=None if bar is None else bar.advance,
+        )
+
+
+def _answered(rows: TableRows, answer: Callable[[TableRows], Answers], path: str) -> Answers:
+    """Answer rows of a part, whose place in the whole table is not known."""
+    with in_file(path, None):
+        return answer(rows)

@@ -1,4 +1,4 @@
-"""Columns of whole numbers that look like codes of categories, found in a sample of the rows.
+"""Columns of whole numbers that look like codes of categories, or like dates, in a sample of rows.
 
 A quantity acts on the targets smoothly, as a rule: neighbouring numbers have like effects. Codes,
 as those of regions or shops, are in no order. Whole numbers with 7 to 300 values, of 5 rows each
@@ -15,6 +15,7 @@ of their ranks) by value:
    Values count by their rows: the means of rare ones are mostly noise.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,9 @@ _DEGREE, _WIDER, _MANY = 3, 5, 15
 _CHANCE, _LEFT, _STEPS = 1e-4, 0.15, 0.3
 # Columns that are looked at.
 _WIDEST = 200
+# Fewer different numbers may look like dates by chance.
+_FEWEST_DATES = 5
+_FIRST, _LAST = 18000101, 21991231
 
 
 class Codes(NamedTuple):
@@ -104,3 +108,27 @@ def _lack(axis: Array, means: Array, counts: Array, p: int) -> float:
     X = np.polynomial.chebyshev.chebvander(scaled, p - 1) * root[:, None]
     solution = np.linalg.lstsq(X, root * means, rcond=None)[0]
     return float(((root * means - X @ solution) ** 2).sum())
+
+
+def suspected_dates(head: Head) -> Iterator[tuple[str, int]]:
+    """Yield the columns of a sample that look like dates, each with one of its numbers."""
+    for name in head.names:
+        x = head.numbers(head.column(name))
+        if x is not None and look_like_dates(x):
+            yield name, int(x[~np.isnan(x)][0])
+
+
+def look_like_dates(x: Array) -> bool:
+    """Tell whether all numbers are a year, a month and a day.
+
+    >>> look_like_dates(np.array([20140131, 20140228, 20131105, 20131231, 20140401, np.nan]))
+    True
+    >>> look_like_dates(np.arange(20140101.0, 20140199.0))
+    False
+    """
+    values = np.unique(x[~np.isnan(x)])
+    if len(values) < _FEWEST_DATES or values[0] < _FIRST or values[-1] > _LAST:
+        return False
+    month, day = values // 100 % 100, values % 100
+    whole = bool((values % 1 == 0).all())
+    return whole and bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())

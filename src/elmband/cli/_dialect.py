@@ -1,42 +1,16 @@
 """How CSV files are written: options that name it, and notes where it is not what most have."""
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Any
 
 import typer
 
-from elmband.cli._batches import Piece
 from elmband.cli._status import note
 from elmband.sources.stream.csv_dialect import DELIMITERS, CsvDialect, asked_dialect
-from elmband.sources.stream.csv_open import csv_columns
+from elmband.sources.stream.csv_file import CsvPart
 from elmband.sources.stream.csv_sniff import other_delimiters
-
-Delimiter: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help='CSV: what separates cells, such as ";" or tab; found by itself if not given.',
-        metavar="CHARACTER",
-        show_default=False,
-    ),
-]
-Decimal: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help='CSV: the decimal point, "." or ","; found by itself if not given.',
-        metavar="CHARACTER",
-        show_default=False,
-    ),
-]
-Encoding: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="CSV: the encoding of text, such as latin-1; UTF-8 or UTF-16 if not given.",
-        metavar="NAME",
-        show_default=False,
-    ),
-]
 
 
 def asked_csv(delimiter: str | None, decimal: str | None, encoding: str | None) -> CsvDialect:
@@ -47,16 +21,16 @@ def asked_csv(delimiter: str | None, decimal: str | None, encoding: str | None) 
         raise typer.BadParameter(f"--{error}") from error
 
 
-def tell_dialect(pieces: Iterable[Piece], asked: CsvDialect, data: str) -> None:
+def tell_dialect(parts: Sequence[Any], asked: CsvDialect, data: str) -> None:
     """Say how CSV files are read where nobody said so and it is not with commas, as UTF-8."""
-    for piece in pieces:
-        found = piece.dialect
-        if found.delimiter is None:
-            return
+    if not isinstance(parts[0], CsvPart):
+        return
+    for part in parts:
+        found = part.dialect
         if not found.is_usual and any(_differs(found, asked)):
             note(f"{data} is read as CSV with {found}.")
             return
-    others = [] if asked.delimiter else other_delimiters(Path(piece.path), found)
+    others = [] if asked.delimiter else other_delimiters(Path(part.layout.label), found)
     if others:
         words = DELIMITERS[others[0]]
         note(
@@ -72,14 +46,9 @@ def _differs(found: CsvDialect, asked: CsvDialect) -> Iterator[bool]:
         yield getattr(asked, part) is None and getattr(found, part) != getattr(usual, part)
 
 
-def tell_names(pieces: Iterable[Piece], used: Collection[str], data: str) -> None:
+def tell_names(parts: Sequence[Any], used: Collection[str], data: str) -> None:
     """Say which of the columns to learn from are read as text, since numbers begin with zeros."""
-    piece = next(iter(pieces))
-    if piece.dialect.delimiter is None:
-        return
-    path = Path(piece.path)
-    padded = csv_columns(path, piece.dialect).padded
-    for name in sorted(padded & set(used)):
+    for name in sorted(parts[0].padded & set(used)):
         option = shlex.quote(f"{name}=number")
         note(
             f"Column {name!r} of {data} has whole numbers that begin with zeros, and is read as "

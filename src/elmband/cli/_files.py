@@ -6,11 +6,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from elmband import load
+from elmband.cli._status import UnkeptError
 from elmband.ground.printable import on_one_line
 from elmband.sources.encode import TableEncoder
 
@@ -22,18 +23,48 @@ _BEGINNINGS = {
     b"\x89HDF\r\n": ".h5",
 }
 STANDARD = "-"
+# Words of sentences that were written for Python, and those of the command line.
+_OPTIONS = {
+    "missing_target='drop'": "--drop-missing-targets",
+    "pos_label=": "--positive ",
+    "needs pos_label": "needs --positive of fit",
+    "max_fpr needs": "--max-fpr needs",
+    "min_precision needs": "--min-precision needs",
+}
 
 
 @contextmanager
 def readable(path: str) -> Iterator[str]:
-    """Give a path that can be read again and again: standard input is kept in a file first."""
-    if path != STANDARD:
-        yield path
-        return
-    if sys.stdin is None:
-        raise OSError("Standard input is closed; there is nothing to read.")
-    with tempfile.TemporaryDirectory() as folder:
-        yield str(_spooled(sys.stdin.buffer, Path(folder)))
+    """Give a path that can be read again and again: standard input is kept in a file first.
+
+    What is wrong with the file is told of by the name that people know it by.
+    """
+    with ExitStack() as stack:
+        file = path
+        if path == STANDARD:
+            if sys.stdin is None:
+                raise OSError("Standard input is closed; there is nothing to read.")
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            file = str(_spooled(sys.stdin.buffer, Path(folder)))
+        try:
+            yield file
+        except UnkeptError:
+            raise
+        except ValueError as error:
+            raise ValueError(in_option_words(str(error)).replace(file, named(path))) from error
+
+
+def in_option_words(sentence: str) -> str:
+    """Name options where a sentence names what does the same in Python.
+
+    Examples
+    --------
+    >>> in_option_words("max_fpr needs pos_label, the class whose false answers do harm.")
+    '--max-fpr needs --positive of fit, the class whose false answers do harm.'
+    """
+    for words, option in _OPTIONS.items():
+        sentence = sentence.replace(words, option)
+    return sentence
 
 
 def _spooled(source: IO[bytes], folder: Path) -> Path:

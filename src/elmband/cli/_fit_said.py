@@ -4,9 +4,9 @@ from typing import Any
 
 from elmband import ELMIntervalRegressor
 from elmband.cli._files import destination
+from elmband.cli._labelled import dropped, dropped_line, used_rows
+from elmband.cli._layers import local_line
 from elmband.cli._learn import learned
-from elmband.cli._local import local_line
-from elmband.cli._missing import dropped, dropped_line, used_rows
 from elmband.cli._target import target_facts, target_lines
 from elmband.ground.printable import on_one_line
 from elmband.ground.wording import counted

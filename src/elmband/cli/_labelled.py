@@ -1,22 +1,18 @@
-"""Rows with known targets: by the column that the model was trained to predict, or another."""
+"""Rows with known targets: their column, rows that lack one, and rows that training saw."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from functools import partial
+from typing import Any
 
 from elmband.cli._model import opened
-
-Truth: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        help="Column with the truth; by default the one that the model was trained to predict.",
-        show_default=False,
-    ),
-]
+from elmband.cli._status import note
+from elmband.estimators.labelled import count_targets
+from elmband.ground.wording import counted
+from elmband.report.inputs import labelled_rows, seen_in_training
+from elmband.report.rows import total
+from elmband.report.training_overlap import training_overlap
+from elmband.sources.stream import Scan
 
 
 def target_of(model: Any, asked: str | None) -> str:
@@ -41,3 +37,45 @@ def opened_labelled(model: Any, data: str, target: str | None, **how: Any) -> It
         how["features"] = None if known is None else list(known)
     with opened(data, encoder=model.encoder_, target=name, remembered=remembered, **how) as rows:
         yield rows
+
+
+def dropped(rows: Any, used: float | None = None) -> int | None:
+    """Return how many rows of a scan had no target; None where nobody has counted them.
+
+    Workers count the rows that they have `used`.
+    """
+    count: int | None = rows.n_dropped
+    if count is None and None not in (used, rows.n_rows):
+        return int(rows.n_rows - round(used or 0))
+    return count
+
+
+def used_rows(rows: Any) -> int | None:
+    """Return how many rows of a scan have a target, None where they were not counted."""
+    count = dropped(rows)
+    return None if rows.n_rows is None or count is None else rows.n_rows - count
+
+
+def dropped_line(count: int | None) -> str:
+    """Say how many rows were left out."""
+    if count is None:
+        return "Rows without a target are left out."
+    return f"{counted(count, 'row')} without a target left out."
+
+
+def share_of_training(model: Any, rows: Scan) -> float | None:
+    """Return the share of the rows of a scan that training saw, and say so where there are any.
+
+    None is for models that do not know their rows, and for several targets. It takes a pass.
+    """
+    fitted = model.fitted_
+    known = fitted.notes.row_prints is not None and count_targets(fitted) == 1
+    if not known or rows.has_weights:
+        return None
+    judged = labelled_rows(model, rows, ())
+    found = training_overlap(total(judged, partial(seen_in_training, model), None, "fingerprints"))
+    if found is None:
+        return None
+    if found["warns"]:
+        note(found["sentence"])
+    return float(found["share"])

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from elmband import ELMSelectiveClassifier
-from elmband.cli._files import STANDARD, named
+from elmband.cli._files import STANDARD, in_option_words, named
 from elmband.cli._model import whole_number
-from elmband.cli._option_words import in_option_words
 from elmband.cli._status import UnkeptError
-from elmband.models.request import Request
+from elmband.models.thresholds import Request
 from elmband.sources.encode.decide import UNMARKED
 from elmband.sources.encode.written import is_number, marked_number
 

@@ -2,27 +2,29 @@
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elmband import ELMIntervalRegressor, ELMSelectiveClassifier, scan
+from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
-from elmband.cli._missing import missing_target
-from elmband.cli._option_words import in_option_words
-from elmband.cli._status import UnkeptError
-from elmband.cli._tables import Table, TableRows, column_names, is_table, pieces_of
 from elmband.engines.progress import shown
+from elmband.estimators._ask import ask
 from elmband.ground.wording import counted
+from elmband.models.classes import all_question
 from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
-from elmband.sources.stream.batches import ROW_LABELS
+from elmband.sources.stream import Scan
 from elmband.sources.stream.csv_dialect import CsvDialect
+from elmband.sources.stream.file_table import FileTable, TableRows, file_table
+from elmband.sources.stream.files import is_table, kind_of
+from elmband.sources.stream.sources import as_source
 
 _AS_FOUND = CsvDialect()
 
@@ -46,12 +48,13 @@ def opened(
     `groups` is none of the features. CSV files are written as `csv` says. `remembered` is a target
     that the model knows, and that nobody asked for.
     """
-    with readable(data) as path, told_of(data, path):
+    with readable(data) as path:
         table, learning = is_table(path), not hasattr(encoder, "state_")
         if table and encoder is None:
             encoder = TableEncoder()
-        names = column_names(path, csv) if table else []
-        names = [name for name in names if not name.startswith(ROW_LABELS)]
+        source = as_source(path, csv)
+        parts = source.parts
+        names = list(parts[0].layout.fields) if table else []
         if remembered is not None and names and remembered not in names:
             raise ValueError(
                 f"{named(data)} has no column {remembered!r}, which the model was trained to "
@@ -67,21 +70,12 @@ def opened(
         if table and widest < math.inf:
             check_width(len(columns.get("features") or names), data, widest)
         columns["encoder"] = encoder if table else None
-        rows = scan(
-            path,
-            missing_target=missing_target(drop=drop_missing),
-            delimiter=csv.delimiter,
-            decimal=csv.decimal,  # type: ignore[arg-type]
-            encoding=csv.encoding,
-            **columns,
-        )
+        rows = Scan(source, missing_target="drop" if drop_missing else "refuse", **columns)
         if table:
-            pieces = pieces_of(path, csv)
-            tell_dialect(pieces, csv, named(data))
+            tell_dialect(parts, csv, named(data))
             if learning:
                 said = columns["encoder"].types or {}
-                used = _learned_from(names, columns) - said.keys()
-                tell_names(pieces, used, named(data))
+                tell_names(parts, _learned_from(names, columns) - said.keys(), named(data))
         yield rows
 
 
@@ -101,18 +95,6 @@ def check_width(count: int, data: str, widest: float) -> None:
             "time grow with their square: choose some with --feature, leave some out with "
             "--exclude, or take --published."
         )
-
-
-@contextmanager
-def told_of(data: str, path: str) -> Iterator[None]:
-    """Say what is wrong with a file by the name that people know it by."""
-    try:
-        yield
-    except UnkeptError:
-        raise
-    except ValueError as error:
-        # The name of the file that standard input was kept in says nothing to people.
-        raise ValueError(in_option_words(str(error)).replace(path, named(data))) from error
 
 
 def _others(names: list[str], exclude: list[str], columns: dict[str, Any]) -> list[str]:
@@ -148,24 +130,40 @@ def whole_number(text: str) -> Any:
 
 
 def answers(
-    model: Any, table: Table, levels: list[float]
-) -> Iterator[tuple[TableRows, Any, dict[str, Any]]]:
-    """Yield batches of a table, their features, and the predictions for their rows."""
+    model: Any, table: FileTable, tell: Callable[[Any, Any], dict[str, Any]]
+) -> Iterator[tuple[TableRows, dict[str, Any]]]:
+    """Yield batches of a table, and what a model is made to `tell` of their features."""
     count = 0
     with shown("auto", None) as bar:
         if bar is not None:
             bar.begin("predict", None)
-        for rows in table.batches():
-            with in_file(table.path, count):
+        for rows in table.chunks():
+            with in_file(table.label, count):
                 X = features_of(model, rows.seen)
             with without_names():
-                columns = predicted(model, X, levels)
-            yield rows, X, columns
+                columns = tell(model, X)
+            yield rows, columns
             count += rows.seen.num_rows
             if bar is not None:
                 bar.advance(rows.seen.num_rows)
     if not count:
-        raise ValueError(f"{table.path} has no rows; there is nothing to predict.")
+        raise ValueError(f"{table.label} has no rows; there is nothing to predict.")
+
+
+def opened_table(
+    model: Any,
+    path: str,
+    keep: list[str] | None,
+    outputs: tuple[str, ...],
+    csv: CsvDialect,
+    data: str,
+) -> FileTable:
+    """Open a table, known as `data`, for a model, and columns to keep in files named `outputs`."""
+    parts = as_source(path, csv).parts
+    typed = any(kind_of(Path(name)) not in ("csv", None) for name in outputs)
+    table = file_table(path, parts, kinds_of(model), keep, typed=typed)
+    tell_dialect(parts, csv, named(data))
+    return table
 
 
 @contextmanager
@@ -226,21 +224,39 @@ def predicted(model: Any, X: Any, levels: list[float]) -> dict[str, Any]:
     """Return predictions of rows as columns."""
     if isinstance(model, ELMIntervalRegressor):
         mean, interval = model.predict(X, confidence_level=levels)
-        mean = mean.reshape(len(mean), -1)
-        interval = interval.reshape(len(mean), -1, 2, len(levels))
-        columns: dict[str, Any] = {}
-        for j in range(mean.shape[1]):
-            end = f"_{j}" if mean.shape[1] > 1 else ""
-            columns[f"mean{end}"] = mean[:, j]
-            for k, level in enumerate(levels):
-                columns[f"lower_{level_name(level)}{end}"] = interval[:, j, 0, k]
-                columns[f"upper_{level_name(level)}{end}"] = interval[:, j, 1, k]
-        return columns
+        return _of_numbers(mean, interval, levels)
     if not hasattr(model, "classes_"):
         return {"mean": model.predict(X)}
-    columns = {"label": model.predict(X)}
-    for label, share in zip(model.classes_, model.predict_proba(X).T, strict=True):
-        columns[f"probability_{label}"] = share
+    return _of_classes(model, ask(model, X, all_question()))
+
+
+def triaged(model: Any, X: Any, max_width: float | None, level: float) -> dict[str, Any]:
+    """Return the same with the reason why a row is accepted or not, from one look at the rows."""
     if isinstance(model, ELMSelectiveClassifier):
-        columns["confidence"] = model.confidence(X)
+        deciding = model.fitted_.deciding
+        assert deciding is not None
+        return _of_classes(model, ask(model, X, all_question(deciding.thresholds)))
+    found = model.triage(X, max_width=max_width, confidence_level=level)
+    return {**_of_numbers(found.mean, found.interval, [level]), "reason": found.reason}
+
+
+def _of_numbers(mean: Any, interval: Any, levels: list[float]) -> dict[str, Any]:
+    """Return means and intervals as columns."""
+    mean = mean.reshape(len(mean), -1)
+    interval = interval.reshape(len(mean), -1, 2, len(levels))
+    columns: dict[str, Any] = {}
+    for j in range(mean.shape[1]):
+        end = f"_{j}" if mean.shape[1] > 1 else ""
+        columns[f"mean{end}"] = mean[:, j]
+        for k, level in enumerate(levels):
+            columns[f"lower_{level_name(level)}{end}"] = interval[:, j, 0, k]
+            columns[f"upper_{level_name(level)}{end}"] = interval[:, j, 1, k]
     return columns
+
+
+def _of_classes(model: Any, found: tuple[Any, ...]) -> dict[str, Any]:
+    """Return labels, probabilities and what else was asked for as columns."""
+    label, shares, *others = found
+    columns = {f"probability_{one}": shares[:, k] for k, one in enumerate(model.classes_)}
+    named = dict(zip(("confidence", "reason"), others, strict=False))
+    return {"label": label, **columns, **named}

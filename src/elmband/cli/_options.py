@@ -2,92 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
 from elmband.cli._files import STANDARD, plain
 from elmband.ground.printable import printable
-
-
-def share(value: Any) -> Any:
-    """Refuse what does not lie between 0 and 1; options that may be repeated come as a list."""
-    for number in value if isinstance(value, list) else [value]:
-        if number is not None and not 0 < number < 1:
-            raise typer.BadParameter(f"{number:g} does not lie between 0 and 1, as 0.95 does.")
-    return value
-
-
-# The part of the help with what is for classes.
-CLASSES = "If the target is classes"
-
-Model: TypeAlias = Annotated[
-    str, typer.Argument(help="Model file; - is standard input.", show_default=False)
-]
-Labelled: TypeAlias = Annotated[
-    str, typer.Argument(help="Rows with known targets; - is standard input.", show_default=False)
-]
-Levels: TypeAlias = Annotated[
-    list[float] | None,
-    typer.Option(
-        help="Level of intervals, as in 0.9; may be repeated.",
-        callback=share,
-        metavar="SHARE",
-        show_default=False,
-    ),
-]
-Coverage: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--coverage",
-        help="Classes: share of rows to answer.",
-        min=0,
-        max=1,
-        rich_help_panel=CLASSES,
-    ),
-]
-MaxError: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--max-error",
-        help="Classes: largest share of wrong answers.",
-        callback=share,
-        rich_help_panel=CLASSES,
-    ),
-]
-MaxFpr: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--max-fpr",
-        help="Classes: largest share of negatives answered as positive.",
-        callback=share,
-        rich_help_panel=CLASSES,
-    ),
-]
-MinPrecision: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--min-precision",
-        help="Classes: least share of rows answered as positive that are so.",
-        callback=share,
-        rich_help_panel=CLASSES,
-    ),
-]
-EscapeFormulas: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--escape-formulas",
-        help="Put a ' before text in CSV that a spreadsheet would compute: what begins with =, +, "
-        "-, @, a tab or a line break and is no number. Refused if no output is CSV; Parquet and "
-        "Arrow files hold text as it is.",
-    ),
-]
-AsJson: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="Print what was done as JSON, on standard error if - is the output."
-    ),
-]
 
 
 def one_wish(**wishes: float | None) -> dict[str, float]:

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from elmband.ground.loading import INTERRUPTED, finish
+from elmband.ground.loading import INTERRUPTED, end_at_once, finish
 from elmband.ground.printable import on_one_line, printable
 from elmband.sources.encode.notes import ColumnWarning
 
@@ -137,6 +137,27 @@ class _Signals:
     def _interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
         self.status = INTERRUPTED
         signal.default_int_handler(number, frame)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Let signals end the process at once while modules are loaded: nothing is to be put in order.
+
+    Modules that are interrupted in their import raise whatever they like.
+    """
+    numbers = [signal.SIGINT, *_ENDINGS]
+    ours = {n: found for n in numbers if _is_ours(found := signal.getsignal(n))}
+    for number in ours:
+        signal.signal(number, end_at_once if number == signal.SIGINT else signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, found in ours.items():
+            signal.signal(number, found)
+
+
+def _is_ours(handler: Any) -> bool:
+    return isinstance(getattr(handler, "__self__", None), _Signals)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -13,39 +13,7 @@ from elmband.uncertainty.transform import BoxCox, Identity, Log, Log1p, Logit, T
 
 # Powers that have names.
 _ROOTS = {0.5: "square roots", 0.25: "fourth roots"}
-_NUMBERS = "If the target is numbers"
 
-Transform = Annotated[
-    str,
-    typer.Option(
-        "--transform",
-        "--target-transform",
-        help='Scale to learn the target on: "auto" (for a target that is never negative and '
-        'skewed, if intervals gain 2 % by it), "none", "log", "log1p" or "logit". '
-        "Predictions are means all the same.",
-        metavar="NAME",
-        rich_help_panel=_NUMBERS,
-    ),
-]
-Range = Annotated[
-    str,
-    typer.Option(
-        "--target-range",
-        help='What predictions and bounds cannot leave: "auto" (found in the data: never negative, '
-        'or a share between 0 and 1), "none", or two ends as in "0,100" or "0,".',
-        metavar="LOW,HIGH",
-        rich_help_panel=_NUMBERS,
-    ),
-]
-Symmetric = Annotated[
-    str,
-    typer.Option(
-        help='Whether errors above and below the mean are alike: "auto" (looks at rows left out), '
-        '"yes", or "no", which gives each side a noise model and a multiplier of its own.',
-        metavar="auto|yes|no",
-        rich_help_panel=_NUMBERS,
-    ),
-]
 
 # What to take instead of a transform that is not for the target.
 _INSTEAD = {

@@ -2,27 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
 from elmband.ground.wording import percent_exactly
-
-Tolerance: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        help="End with status 3 if shares differ by more than this from what was asked for. "
-        "Numbers: the coverage of each level, below it or above (intervals too wide). Classes, by "
-        "what fit was asked for: the share answered, below or above; more errors or false "
-        "positives, or less precision; better ones never count. Chance alone makes some 1/√n for "
-        "n rows: 0.1 for 100, 0.01 for 10,000.",
-        min=0,
-        max=1,
-        show_default=False,
-    ),
-]
 
 
 class Compared(NamedTuple):

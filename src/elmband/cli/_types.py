@@ -2,37 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import typer
 
-from elmband.cli._codes import Codes, suspected_codes
+from elmband.cli._codes import Codes, suspected_codes, suspected_dates
 from elmband.cli._groups import tell_group_key
 from elmband.cli._head import Head, head_of
-from elmband.cli._number_dates import suspected_dates
 from elmband.cli._status import note
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.notes import WAY, ColumnNote
 from elmband.sources.encode.rules import TYPES
-
-Types: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--types",
-        help=f"What a column is, whatever it looks like: {', '.join(TYPES)}; may be repeated, or "
-        "hold several with commas.",
-        metavar="NAME=TYPE",
-    ),
-]
-MaxLevels: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--max-levels",
-        help='Levels of a column of text that have a feature each, at most: "auto" (as many as '
-        "rows support), or a number.",
-    ),
-]
 
 
 def read_types(texts: Sequence[str]) -> dict[str, str]:

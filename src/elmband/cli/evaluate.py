@@ -1,29 +1,23 @@
 """``elmband evaluate``: what a model is worth on rows that it has not seen."""
 
 from time import perf_counter
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._by import By, check_by, groups_by
+from elmband.cli._by import check_by, groups_by
 from elmband.cli._by_said import by_lines
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
+from elmband.cli._cluster import check_spread, seen_from, workers_of
+from elmband.cli._dialect import asked_csv
 from elmband.cli._files import loaded, named
-from elmband.cli._labelled import Truth, opened_labelled
-from elmband.cli._missing import DropMissing, dropped, dropped_line
-from elmband.cli._options import AsJson, Labelled, Levels, Model, check_inputs, tell
-from elmband.cli._status import UnkeptError
-from elmband.cli._tolerance import Tolerance, check_tolerance, missed
-from elmband.cli._training_rows import share_of_training
-
-EXAMPLE = (
-    "Example: [bold]elmband evaluate delay.safetensors test.parquet[/bold]\n\n"
-    "Example: [bold]elmband evaluate delay.safetensors test.parquet --level 0.9 --tolerance 0.02 "
-    "|| echo 'train it again'[/bold]\n\n"
-    "Example: [bold]elmband evaluate delay.safetensors test.parquet --by carrier --by day[/bold]"
+from elmband.cli._labelled import (
+    dropped,
+    dropped_line,
+    opened_labelled,
+    share_of_training,
 )
+from elmband.cli._options import check_inputs, tell
+from elmband.cli._status import UnkeptError
+from elmband.cli._tolerance import check_tolerance, missed
 
 # Where intervals are judged if no level is given.
 _LEVELS = (0.5, 0.9, 0.95)
@@ -32,29 +26,22 @@ _SHOWN = 0.9
 
 def evaluate(
     *,
-    model: Model,
-    data: Labelled,
-    target: Truth = None,
-    drop_missing_targets: DropMissing = False,
-    weight: Annotated[
-        str | None,
-        typer.Option(help="Column with weights of rows.", metavar="COLUMN", show_default=False),
-    ] = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    level: Levels = None,
-    by: By = None,
-    tolerance: Tolerance = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    model: str,
+    data: str,
+    target: str | None,
+    drop_missing_targets: bool,
+    weight: str | None,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    level: list[float] | None,
+    by: list[str] | None,
+    tolerance: float | None,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
 ) -> None:
-    """Print errors, and what intervals cover, on rows that training did not see.
-
-    A note says how many of them it saw, where the model knows. Intervals are judged at 0.5, 0.9
-    and 0.95 if no level is given.
-    """
+    """Do what was asked for."""
     check_inputs(model, data)
     check_spread(data, scheduler)
     csv = asked_csv(delimiter, decimal, encoding)

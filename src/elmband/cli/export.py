@@ -1,35 +1,22 @@
 """``elmband export``: a model for other languages and machines."""
 
 from time import perf_counter
-from typing import Annotated
-
-import typer
 
 from elmband.cli._files import destination, loaded, named, writable
-from elmband.cli._options import AsJson, Model, tell
+from elmband.cli._options import tell
 from elmband.cli._outputs import check_outputs
 from elmband.ground.files import appearing_whole, naming
+from elmband.ground.wording import megabytes
 from elmband.models.onnx_export import to_onnx
-
-EXAMPLE = "Example: [bold]elmband export delay.safetensors -o delay.onnx[/bold]"
 
 
 def export(
     *,
-    model: Model,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", help="ONNX file to write; - is standard output.", show_default=False
-        ),
-    ],
-    as_json: AsJson = False,
+    model: str,
+    output: str,
+    as_json: bool,
 ) -> None:
-    """Write the model in the ONNX format, which runs without elmband and without Python.
-
-    It takes rows and a confidence_level, and gives mean, lower, upper and std, or for classes
-    labels, probabilities and what is accepted. With --json its inputs and outputs are named.
-    """
+    """Do what was asked for."""
     begun = perf_counter()
     check_outputs([output], [model])
     proto = to_onnx(loaded(model))
@@ -44,7 +31,7 @@ def export(
         "seconds": round(perf_counter() - begun, 3),
     }
     text = (
-        f"{destination(output)}: {proto.ByteSize() / 1e6:.2f} MB, for any ONNX runtime; it gives "
+        f"{destination(output)}: {megabytes(proto.ByteSize())}, for any ONNX runtime; it gives "
         f"{', '.join(facts['outputs'])}"
     )
     tell(facts, text, as_json=as_json, outputs=(output,))

@@ -1,31 +1,14 @@
 """``elmband fit``: a table to a model."""
 
 import math
+from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._calibrated import Before, calibration_facts, calibration_lines
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
+from elmband.cli._cluster import check_spread, seen_from, workers_of
+from elmband.cli._dialect import asked_csv
 from elmband.cli._files import named, writable
-from elmband.cli._fit_options import (
-    Calibrate,
-    Checkpoint,
-    Classes,
-    Exclude,
-    Features,
-    Groups,
-    LearningRounds,
-    MaxNeurons,
-    Neurons,
-    Positive,
-    Published,
-    Seed,
-    Weight,
-)
 from elmband.cli._fit_said import fit_words, model_facts, size_facts
 from elmband.cli._groups import check_grouping, groups_of
 from elmband.cli._layers import read_layers
@@ -37,33 +20,22 @@ from elmband.cli._learn import (
     positive_class,
     promised,
 )
-from elmband.cli._local import LocalLayers
-from elmband.cli._missing import DropMissing
 from elmband.cli._model import check_width, opened
 from elmband.cli._options import (
-    AsJson,
-    Coverage,
-    MaxError,
-    MaxFpr,
-    MinPrecision,
     check_inputs,
     one_wish,
     option,
     tell,
 )
 from elmband.cli._outputs import check_checkpoint, check_outputs
+from elmband.cli._promise import Before, calibration_facts, calibration_lines
 from elmband.cli._target import (
-    Range,
-    Symmetric,
-    Transform,
     check_numbers,
     option_words,
     read_numbers,
     target_option,
 )
 from elmband.cli._types import (
-    MaxLevels,
-    Types,
     check_roles,
     check_types,
     encoder_for,
@@ -71,70 +43,47 @@ from elmband.cli._types import (
 )
 from elmband.engines.checkpoint import kept_until_saved
 
-EXAMPLE = (
-    "Example: [bold]elmband fit trips.parquet --target delay -o delay.safetensors[/bold]\n\n"
-    "Example: [bold]elmband fit mails.csv --target spam --max-error 0.01 -o spam.safetensors[/bold]"
-)
-
 # The default noise model needs several square matrices of this side: some seconds, and 1 GB.
 _WIDEST = 4000
 
 
 def fit(
     *,
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="Table to learn from: Parquet, CSV, Arrow, HDF5, npy, Zarr; - is standard input.",
-            show_default=False,
-        ),
-    ],
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="Column to predict.", show_default=False)
-    ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", help="Model file to write; - is standard output.", show_default=False
-        ),
-    ],
-    calibrate: Calibrate = None,
-    drop_missing_targets: DropMissing = False,
-    features: Features = None,
-    exclude: Exclude = None,
-    types: Types = None,
-    max_levels: MaxLevels = "auto",
-    weight: Weight = None,
-    groups: Groups = None,
-    transform: Transform = "auto",
-    target_range: Range = "auto",
-    symmetric: Symmetric = "auto",
-    classes: Classes = False,
-    coverage: Coverage = None,
-    max_error: MaxError = None,
-    max_fpr: MaxFpr = None,
-    min_precision: MinPrecision = None,
-    positive: Positive = None,
-    neurons: Neurons = "auto",
-    learning_rounds: LearningRounds = "auto",
-    max_neurons: MaxNeurons = None,
-    local_layers: LocalLayers = None,
-    published: Published = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    seed: Seed = 0,
-    checkpoint: Checkpoint = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    data: str,
+    target: str,
+    output: str,
+    calibrate: str | None,
+    drop_missing_targets: bool,
+    features: list[str] | None,
+    exclude: list[str] | None,
+    types: list[str] | None,
+    max_levels: str,
+    weight: str | None,
+    groups: str | None,
+    transform: str,
+    target_range: str,
+    symmetric: str,
+    classes: bool,
+    coverage: float | None,
+    max_error: float | None,
+    max_fpr: float | None,
+    min_precision: float | None,
+    positive: str | None,
+    neurons: str,
+    learning_rounds: str,
+    max_neurons: int | None,
+    local_layers: list[str] | None,
+    published: bool,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    seed: int,
+    checkpoint: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
 ) -> None:
-    """Train a model whose every prediction carries its own interval, and write it to a file.
-
-    Text, categories, dates and missing values become numbers by rules that are learned and kept
-    in the model, beside the name of the target. A target of text is a class: the model then
-    answers only what it is certain of. Files of any size are read in chunks, in flat memory.
-    """
+    """Do what was asked for."""
     if calibrate is not None:
         check_inputs(data, calibrate)
         check_apart(data, calibrate)

@@ -5,15 +5,13 @@ from typing import Any
 
 from elmband import ELMSelectiveClassifier
 from elmband.cli._files import STANDARD, loaded, named
-from elmband.cli._local import local_line
-from elmband.cli._options import AsJson, Model, tell
+from elmband.cli._layers import local_line
+from elmband.cli._options import tell
 from elmband.cli._promise import promise_of, promise_words
 from elmband.cli._target import has_all_values, scale_words, target_facts
 from elmband.ground.printable import on_one_line
-from elmband.ground.wording import counted
+from elmband.ground.wording import counted, megabytes
 from elmband.uncertainty.targets import told_range
-
-EXAMPLE = "Example: [bold]elmband info delay.safetensors[/bold]"
 
 # So many names fit on a line.
 _NAMED = 10
@@ -22,8 +20,12 @@ _RELEVANT = 5
 _LEAST = 0.005
 
 
-def info(*, model: Model, as_json: AsJson = False) -> None:
-    """Tell what a model was trained on, what it is made of, and what it promises."""
+def info(
+    *,
+    model: str,
+    as_json: bool,
+) -> None:
+    """Do what was asked for."""
     fitted = loaded(model)
     facts = facts_of(fitted, model)
     tell(facts, _words(fitted, facts), as_json=as_json, outputs=())
@@ -81,7 +83,7 @@ def _words(model: Any, facts: dict[str, Any]) -> str:
     """Return the facts in lines for people."""
     size = facts["bytes"]
     lines = {
-        "model": facts["kind"] + ("" if size is None else f", {size / 1e6:.2f} MB"),
+        "model": facts["kind"] + ("" if size is None else f", {megabytes(size)}"),
         "target": on_one_line(facts["target"] or ""),
         "weights": on_one_line(facts.get("weight", "")),
         "parameters": ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items()),

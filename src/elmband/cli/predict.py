@@ -1,74 +1,60 @@
 """``elmband predict``: every row with its prediction and its interval."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import numpy as np
 
 from elmband import ELMIntervalRegressor, scan
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
+from elmband.cli._cluster import (
+    check_spread,
+    seen_from,
+    spread_answers,
+    workers_of,
+)
+from elmband.cli._dialect import asked_csv
 from elmband.cli._files import destination, loaded, named, readable, writable
-from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
-from elmband.cli._novelty import facts_of, novelty, tell_novelty, tell_unbounded, unbounded
-from elmband.cli._options import AsJson, EscapeFormulas, Levels, Model, check_inputs, tell
+from elmband.cli._model import (
+    answers,
+    features_of,
+    opened_table,
+    predicted,
+    without_names,
+)
+from elmband.cli._options import check_inputs, tell
 from elmband.cli._outputs import check_outputs
-from elmband.cli._spread import spread_answers
-from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
-from elmband.cli._write import check_ending, check_ending_for, check_escaping, table_writer
+from elmband.cli._status import note
+from elmband.cli._write import check_ending_for, check_escaping, table_writers
+from elmband.cli.commands._shared import check_ending
 from elmband.engines.cluster import Answers
+from elmband.estimators.tables import notes_on
 from elmband.ground.wording import counted
 from elmband.sources.encode.novelty import Novelty
-from elmband.sources.stream.files import find_files
+from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
+from elmband.sources.stream.files import find_files, is_table
 from elmband.sources.stream.pieces import refuse_dialect
-
-EXAMPLE = (
-    "Example: [bold]elmband predict delay.safetensors trips.parquet -o delays.parquet "
-    "--level 0.9 --keep id[/bold]\n\n"
-    "Example: [bold]zcat trips.csv.gz | elmband predict delay.safetensors - -o - | head[/bold]"
-)
 
 
 def predict(
     *,
-    model: Model,
-    data: Annotated[
-        str, typer.Argument(help="Rows to predict; - is standard input.", show_default=False)
-    ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write: Parquet, CSV or Arrow; - is standard output, as CSV.",
-            show_default=False,
-        ),
-    ],
-    level: Levels = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to copy beside predictions; may be repeated.")
-    ] = None,
-    keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns.")] = False,
-    escape_formulas: EscapeFormulas = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    model: str,
+    data: str,
+    output: str,
+    level: list[float] | None,
+    keep: list[str] | None,
+    keep_all: bool,
+    escape_formulas: bool,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
 ) -> None:
-    """Write predictions, in the order of the rows.
-
-    Numbers get a mean and the bounds of their interval, at 0.95 if no level is given; classes get
-    a label, the probability of every class and the confidence of the label. Workers write a
-    folder of Parquet files, part-000000.parquet and so on.
-
-    Notes say how many rows lie beyond the range of the training rows, if they are more than chance
-    would have, and how many have levels of text that training did not see.
-    """
+    """Do what was asked for."""
     check_inputs(model, data)
     spread = workers is not None or scheduler is not None
     check_outputs([output], [model, data], folders=spread)
@@ -81,14 +67,13 @@ def predict(
     csv = asked_csv(delimiter, decimal, encoding)
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
-    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
+    with workers_of(workers, scheduler) as client, readable(data) as path:
         kept = None if keep_all else list(dict.fromkeys(keep or []))
         # Files of numbers have no text: names of their columns begin with words of ours.
         if is_table(path):
             check_ending(output)
-            table = opened_table(path, kinds_of(fitted), kept, (output,), csv)
-            tell_dialect(table.seen.pieces, csv, named(data))
-            writer = partial(table_writer, output, escape_formulas=escape_formulas)
+            table = opened_table(fitted, path, kept, (output,), csv, data)
+            writer = partial(table_writers, [output], escape_formulas=escape_formulas)
             found = _from_table(fitted, table, output, level or [0.95], kept, client, writer=writer)
         else:
             refuse_dialect(csv, named(data))
@@ -98,23 +83,24 @@ def predict(
         "model": named(model),
         "data": named(data),
         "rows": found.n,
-        **facts_of(found),
+        "beyond": dict(found.beyond),
+        "unseen": dict(found.unseen),
         "seconds": round(perf_counter() - begun, 3),
     }
-    tell_novelty(fitted, found)
+    _tell_novelty(fitted, found)
     text = f"{counted(found.n, 'row')} predicted, written to {destination(output)}"
     tell(facts, text, as_json=as_json, outputs=(output,))
 
 
 def _from_table(
     model: Any,
-    table: Table,
+    table: FileTable,
     output: str,
     levels: list[float],
     keep: list[str] | None,
     client: Any,
     *,
-    writer: Callable[[], AbstractContextManager[Callable[[Any], None]]],
+    writer: Callable[[], AbstractContextManager[list[Callable[[Any], None]]]],
 ) -> Novelty:
     """Predict rows whose columns have names."""
     if client is not None:
@@ -122,13 +108,13 @@ def _from_table(
         sums: Novelty = spread_answers(client, table, answer, (output,)).sums
         return sums
     met, unknown = None, 0
-    with writer() as write:
-        for rows, _, columns in answers(model, table, levels):
+    with writer() as (write,):
+        for rows, columns in answers(model, table, partial(predicted, levels=levels)):
             write(with_columns(rows.copied, columns, keep))
-            found = novelty(model, rows.seen)
+            found = _novelty(model, rows.seen)
             met = found if met is None else met + found
-            unknown += unbounded(columns)
-    tell_unbounded(unknown)
+            unknown += _unbounded(columns)
+    _tell_unbounded(unknown)
     assert met is not None
     return met
 
@@ -146,11 +132,39 @@ def _from_numbers(
             model.predict_interval(rows, levels, out=out, client=client)
         else:
             model.predict_proba(rows, out=out, client=client)
-    return Novelty(rows.n_rows or 0, 0, 0, 0, 0, {}, {})
+    return Novelty(rows.n_rows or 0)
 
 
 def _answered(rows: TableRows, model: Any, levels: list[float], keep: list[str] | None) -> Answers:
     """Return what a worker writes of the rows that it has read."""
     with without_names():
         columns = predicted(model, features_of(model, rows.seen), levels)
-    return Answers((with_columns(rows.copied, columns, keep),), novelty(model, rows.seen))
+    return Answers((with_columns(rows.copied, columns, keep),), _novelty(model, rows.seen))
+
+
+def _novelty(model: Any, table: Any) -> Novelty:
+    """Count what a model was not trained for in some rows of a table."""
+    if model.encoder_ is None:
+        return Novelty(table.num_rows)
+    return model.encoder_.novelty(table)  # type: ignore[no-any-return]
+
+
+def _tell_novelty(model: Any, found: Novelty) -> None:
+    """Say how many rows leave the range of the training rows, or have values they had none of."""
+    for sentence in () if model.encoder_ is None else notes_on(model, found):
+        note(sentence)
+
+
+def _unbounded(columns: Mapping[str, Any]) -> int:
+    """Count rows of which nothing is known: their intervals are infinite."""
+    bounds = [values for name, values in columns.items() if name.startswith(("lower_", "upper_"))]
+    return int(np.isinf(bounds).any(axis=0).sum()) if bounds else 0
+
+
+def _tell_unbounded(count: int) -> None:
+    """Say that there are infinite bounds, and where they come from."""
+    if count:
+        note(
+            f"{counted(count, 'row')} have infinite bounds, as where a value is too large to "
+            "compute with, such as 1e308: nothing is known of them."
+        )

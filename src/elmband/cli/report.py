@@ -1,61 +1,35 @@
 """``elmband report``: a page that shows where a model can be trusted."""
 
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv
-from elmband.cli._files import STANDARD, destination, loaded, named, writable
-from elmband.cli._labelled import Truth, opened_labelled
-from elmband.cli._missing import DropMissing, dropped, dropped_line
-from elmband.cli._options import AsJson, Labelled, Model, check_inputs, share, tell
+from elmband.cli._dialect import asked_csv
+from elmband.cli._files import destination, loaded, named, writable
+from elmband.cli._labelled import dropped, dropped_line, opened_labelled
+from elmband.cli._options import check_inputs, tell
 from elmband.cli._outputs import check_outputs
 from elmband.cli._status import note
 from elmband.ground.wording import counted
 from elmband.report.write import written_report
 
-EXAMPLE = "Example: [bold]elmband report delay.safetensors test.parquet -o report.html[/bold]"
-
-
-def _page(path: str) -> str:
-    if path != STANDARD and not path.lower().endswith((".html", ".htm")):
-        raise typer.BadParameter(f"{path} is no name for a page; let it end in .html.")
-    return path
-
 
 def report(
     *,
-    model: Model,
-    data: Labelled,
-    target: Truth = None,
-    drop_missing_targets: DropMissing = False,
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", help="Page to write; - is standard output.", callback=_page),
-    ] = "report.html",
-    level: Annotated[float, typer.Option(help="Level of the intervals.", callback=share)] = 0.9,
-    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            "--group",
-            help="Column by which coverage is shown, such as a region; it need not be a feature. "
-            "May be given several times.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="Unit of the target, such as minutes.")] = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    as_json: AsJson = False,
+    model: str,
+    data: str,
+    target: str | None,
+    drop_missing_targets: bool,
+    output: str,
+    level: float,
+    title: str | None,
+    by: list[str] | None,
+    unit: str | None,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    as_json: bool,
 ) -> None:
-    """Write one page that needs nothing else: what the model promises, whether it keeps it, where.
-
-    Rows should be ones that training did not see; the page says how many of them it saw.
-    """
+    """Do what was asked for."""
     check_inputs(model, data)
     check_outputs([output], [model, data])
     csv = asked_csv(delimiter, decimal, encoding)

@@ -1,101 +1,66 @@
 """``elmband triage``: rows whose prediction can be taken, and rows for a person."""
 
 from time import perf_counter
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 
 from elmband import ELMIntervalRegressor, ELMSelectiveClassifier
-from elmband.cli._cluster import Scheduler, Workers, check_spread, seen_from, workers_of
-from elmband.cli._dialect import Decimal, Delimiter, Encoding, asked_csv, tell_dialect
+from elmband.cli._cluster import (
+    check_spread,
+    seen_from,
+    spread_answers,
+    workers_of,
+)
+from elmband.cli._dialect import asked_csv
 from elmband.cli._files import destination, loaded, named, readable
 from elmband.cli._learn import choose
-from elmband.cli._model import answers, features_of, kinds_of, predicted, told_of, without_names
+from elmband.cli._model import (
+    answers,
+    features_of,
+    opened_table,
+    triaged,
+    without_names,
+)
 from elmband.cli._options import (
-    AsJson,
-    Coverage,
-    EscapeFormulas,
-    MaxError,
-    MaxFpr,
-    MinPrecision,
-    Model,
     check_inputs,
     one_wish,
     option,
-    share,
     tell,
 )
 from elmband.cli._outputs import check_outputs
-from elmband.cli._spread import spread_answers
-from elmband.cli._tables import Table, TableRows, is_table, opened_table, with_columns
-from elmband.cli._write import check_ending, check_escaping, table_writers
+from elmband.cli._write import check_escaping, table_writers
 from elmband.engines.cluster import Answers
 from elmband.engines.engine import reduced
 from elmband.ground.wording import counted
-from elmband.sources.stream.files import find_files
+from elmband.sources.stream.file_table import FileTable, TableRows, with_columns
+from elmband.sources.stream.files import find_files, is_table
 from elmband.uncertainty.classes import LabelCounts
-
-EXAMPLE = (
-    "Example: [bold]elmband triage spam.safetensors mails.csv -o certain.csv "
-    "--review review.csv --coverage 0.8[/bold]\n\n"
-    "Example: [bold]elmband triage delay.safetensors trips.parquet -o certain.parquet "
-    "--review review.parquet --max-width 30 --level 0.9[/bold]"
-)
-
 
 _UNLIKE = "unlike training rows"
 
 
 def triage(
     *,
-    model: Model,
-    data: Annotated[
-        str, typer.Argument(help="Table of rows; - is standard input.", show_default=False)
-    ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File for accepted rows; - is standard output, as CSV.",
-            callback=check_ending,
-            show_default=False,
-        ),
-    ],
-    review: Annotated[
-        str,
-        typer.Option(
-            "--review",
-            help="File for the rows that a person should see; - is standard output, as CSV.",
-            callback=check_ending,
-            show_default=False,
-        ),
-    ],
-    max_width: Annotated[
-        float | None, typer.Option(help="Numbers: widest interval to accept.", min=0)
-    ] = None,
-    level: Annotated[
-        float, typer.Option(help="Numbers: level of the interval.", callback=share)
-    ] = 0.95,
-    coverage: Coverage = None,
-    max_error: MaxError = None,
-    max_fpr: MaxFpr = None,
-    min_precision: MinPrecision = None,
-    escape_formulas: EscapeFormulas = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
+    model: str,
+    data: str,
+    output: str,
+    review: str,
+    max_width: float | None,
+    level: float,
+    coverage: float | None,
+    max_error: float | None,
+    max_fpr: float | None,
+    min_precision: float | None,
+    escape_formulas: bool,
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
 ) -> None:
-    """Split a table by whether its predictions can be trusted.
-
-    Both files have all columns of the table, the prediction, and the reason: a row is "accepted",
-    "between classes", "noisy here" or "unlike training rows". The files appear together, or
-    neither does. Workers write two folders of Parquet files, part-000000.parquet and so on.
-    """
+    """Do what was asked for."""
     check_inputs(model, data)
     spread = workers is not None or scheduler is not None
     check_outputs([output, review], [model, data], folders=spread)
@@ -110,13 +75,12 @@ def triage(
     begun = perf_counter()
     fitted, data = loaded(model), seen_from(data, scheduler)
     _check_wishes(fitted, asked, max_width)
-    with workers_of(workers, scheduler) as client, readable(data) as path, told_of(data, path):
+    with workers_of(workers, scheduler) as client, readable(data) as path:
         if not is_table(path):
             find_files(path)  # which knows names that cannot be read at all
             raise ValueError("triage copies the rows of tables: Parquet, CSV or Arrow.")
         asked_of, outputs = _Question(fitted, max_width, level), (output, review)
-        table = opened_table(path, kinds_of(fitted), None, outputs, csv)
-        tell_dialect(table.seen.pieces, csv, named(data))
+        table = opened_table(fitted, path, None, outputs, csv, data)
         if client is None:
             found = _split(asked_of, table, outputs, escape_formulas=escape_formulas)
         else:
@@ -164,10 +128,13 @@ class _Question(NamedTuple):
     max_width: float | None
     level: float
 
-    def decided(self, rows: TableRows, X: Any, columns: dict[str, Any]) -> Answers:
+    def told(self, model: Any, X: Any) -> dict[str, Any]:
+        """Return predictions and reasons."""
+        return triaged(model, X, self.max_width, self.level)
+
+    def decided(self, rows: TableRows, columns: dict[str, Any]) -> Answers:
         """Return accepted rows and those for review, with predictions and reasons, and count."""
-        with without_names():
-            reason = self._reasons(X)
+        reason = columns["reason"]
         encoder = self.model.encoder_
         if encoder is not None:
             # What the mean of the training rows stands for is as sure as that mean, and wrong.
@@ -176,26 +143,20 @@ class _Question(NamedTuple):
         taken = reason == "accepted"
         return Answers((whole.filter(taken), whole.filter(~taken)), LabelCounts.of(reason))
 
-    def _reasons(self, X: Any) -> Any:
-        if isinstance(self.model, ELMSelectiveClassifier):
-            return self.model.triage(X).reason
-        return self.model.triage(X, max_width=self.max_width, confidence_level=self.level).reason
-
     def answered(self, rows: TableRows) -> Answers:
         """Return the same of rows that a worker has read."""
-        X = features_of(self.model, rows.seen)
         with without_names():
-            columns = predicted(self.model, X, [self.level])
-        return self.decided(rows, X, columns)
+            columns = self.told(self.model, features_of(self.model, rows.seen))
+        return self.decided(rows, columns)
 
 
 def _split(
-    asked: _Question, table: Table, outputs: tuple[str, str], *, escape_formulas: bool
+    asked: _Question, table: FileTable, outputs: tuple[str, str], *, escape_formulas: bool
 ) -> LabelCounts:
     """Write every row to one of two files, and return how many there are for each reason."""
     counts: list[LabelCounts] = []
     with table_writers(outputs, escape_formulas=escape_formulas) as writers:
-        for rows in answers(asked.model, table, [asked.level]):
+        for rows in answers(asked.model, table, asked.told):
             split, found = asked.decided(*rows)
             for write, part in zip(writers, split, strict=True):
                 write(part)

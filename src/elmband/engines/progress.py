@@ -3,20 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, Literal, TypeAlias
-
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from elmband.ground.printable import on_one_line
+
+# Loaded with the first bar: most calls show none.
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import TaskID
 
 Verbose: TypeAlias = bool | Literal["auto"]
 
@@ -27,14 +21,16 @@ _PATIENCE = 1.0
 class Bar:
     """A bar for one pass after the other, drawn once the work has lasted a while."""
 
-    def __init__(self, console: Console, nbytes: int | None) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("rows"),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
+    def __init__(self, console: "Console", nbytes: int | None) -> None:
+        from rich import progress  # noqa: PLC0415 - loaded with the first bar
+
+        self._progress = progress.Progress(
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("rows"),
+            progress.TextColumn("{task.fields[rate]}"),
+            progress.TimeRemainingColumn(),
             console=console,
             transient=True,
         )
@@ -55,7 +51,7 @@ class Bar:
             self._progress.remove_task(self._task)
         self._pass_begun = monotonic()
         self._task = self._progress.add_task(
-            escape(on_one_line(f"pass {self._number}: {label}")),
+            on_one_line(f"pass {self._number}: {label}"),
             total=n_rows,
             completed=done,
             rate="",
@@ -83,8 +79,14 @@ class Bar:
 @contextmanager
 def shown(verbose: Verbose, nbytes: int | None, console: Any = None) -> Iterator[Bar | None]:
     """Give a bar where it is wanted: by default on a terminal only."""
-    console = console or Console(stderr=True)
-    if verbose is False or (verbose == "auto" and not console.is_terminal):
+    if verbose is False:
+        yield None
+        return
+    if console is None:
+        from rich.console import Console  # noqa: PLC0415 - as above
+
+        console = Console(stderr=True)
+    if verbose == "auto" and not console.is_terminal:
         yield None
         return
     bar = Bar(console, nbytes)

@@ -1,5 +1,9 @@
 """Estimators with the interface of scikit-learn."""
 
+# First: SciPy, which it imports, takes half as long again from deep within other imports.
+import sklearn.base  # noqa: F401
+
+# isort: split
 from elmband.estimators._more_rows import merge
 from elmband.estimators._relevant import FeatureRelevance, RelevantDirections
 from elmband.estimators.classifier import ELMClassifier

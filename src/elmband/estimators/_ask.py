@@ -1,75 +1,35 @@
-"""The one way to ask: any question about any rows, here or on workers, to memory or to a file."""
+"""The one way to ask: any question about any rows, here or on workers, to memory or to a file.
 
-from collections.abc import Iterator
+Rows are checked, cut into blocks, sent where the model works, and answered block by block.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from array_api_compat import device as device_of
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband.engines import engine
-from elmband.engines.cluster import Answers, is_dask_frame, lazily, scan_partitions, write_parts
-from elmband.engines.progress import shown
-from elmband.estimators._clusters import check_collection, is_dask, spread
-from elmband.estimators._open_rows import new_rows
-from elmband.estimators._placement import block_size, careful, sent_blocks
-from elmband.estimators._questions import Columns, Question, as_numbers
-from elmband.estimators._scans import (
-    answering,
-    check_chunk_size,
-    check_new_scan,
-    check_out,
-    refuse_left_out,
-    refuse_own_rows,
-)
+from elmband.engines.cluster import is_dask
+from elmband.estimators._ask_clusters import ask_lazily, ask_workers
+from elmband.estimators._parameters import rows_at_once
+from elmband.estimators._progress import OnChunks, answer_progress
+from elmband.estimators._scans import check_new_scan, check_out, refuse_left_out
+from elmband.estimators.tables import inputs_of
 from elmband.ground.arrays import Array, namespace, to_numpy
 from elmband.ground.frames import framed
 from elmband.models.fitted import Fitted
-from elmband.sources.stream.errors import needed
+from elmband.models.question import Question, as_columns, as_numbers, as_records
+from elmband.sources import device
+from elmband.sources.stream import Scan
 from elmband.sources.stream.write import holds_any_type, open_table_writer, open_writer
-from elmband.sums.moments import Chunk, Count
-
-# Files that a folder of results has at most, besides one for every file of the rows.
-_MOST_FILES = 1024
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A question to a fitted model, which may travel to where rows are.
-
-    Answers are arrays, or records (n,) with the names of columns.
-    """
-
-    fitted: Fitted
-    question: Question
-    size: int
-    records: bool = False
-
-    @classmethod
-    def of(cls, model: Any, question: Question, *, records: bool = False) -> "Asked":
-        """Take what answers need of a model."""
-        return cls(model.fitted_.light(), question, block_size(model, np.empty((0, 1))), records)
-
-    def block(self, X: Array) -> Any:
-        """Answer a block of rows."""
-        if self.records:
-            return as_records(self.question.columns(self.fitted, X))
-        return self.question.answer(self.fitted, X)
-
-    def __call__(self, X: Array) -> Any:
-        """Answer rows of this machine."""
-        function = careful(self.fitted, self.block)
-        return self.joined(engine.on_chunks(function, sent_blocks(self.fitted, X, self.size)))
-
-    def joined(self, found: Iterator[Any]) -> Any:
-        """Return the answers of blocks as one."""
-        answers = list(found)
-        if not isinstance(answers[0], tuple):
-            return _concat(answers)
-        parts = tuple(map(_concat, zip(*answers, strict=True)))
-        return parts if self.question.kind is None else self.question.kind(*parts)
+from elmband.sums.products import precisely
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE, chunk_slices
 
 
 def ask(
@@ -87,39 +47,155 @@ def ask(
     With a file name `out`, answers are written to it; with a `client`, its workers read a scan and
     write to a folder. With `as_frame`, the answer is a table of the library of X.
     """
-    check_is_fitted(model)
+    if "fitted_" not in vars(model):
+        check_is_fitted(model)
     if client is not None:
-        return _on_workers(model, X, question, out, client)
+        return ask_workers(model, X, out, client, Query.of(model, question, records=True))
     if is_dask(X):
-        return _lazily(model, X, question, out)
+        records = Query.of(model, question, records=True)
+        return ask_lazily(model, X, out, Query.of(model, question), records)
     rows = new_rows(model, X, question.method)
-    check_out(rows, out)
-    size, fitted = block_size(model, rows), model.fitted_
-    asked = Asked(fitted, question, size, records=as_frame or out is not None)
-    with answering(model, rows, question.method) as on_chunks:
-        found = on_chunks(careful(fitted, asked.block), sent_blocks(fitted, rows, size))
+    if out is not None:
+        check_out(rows, out)
+    size = block_size(model, rows)
+    query = Query(model.fitted_, question, size, records=as_frame or out is not None)
+    with on_chunks_of(model, rows, question.method) as on_chunks:
+        found = query.blocks(rows, on_chunks)
         if out is not None:
             return _written(found, question, Path(out))
-        answers = asked.joined(found)
-    return framed(_columns(answers), X) if as_frame else answers
+        answers = query.joined(found)
+    return framed(as_columns(answers), X) if as_frame else answers
 
 
-def as_records(columns: Columns) -> Array:
-    """Return columns (n, ...) of any types as one array (n,) of records."""
-    there = {name: to_numpy(values) for name, values in columns.items()}
-    kinds = [(name, values.dtype, values.shape[1:]) for name, values in there.items()]
-    rows = np.empty(len(next(iter(there.values()))), dtype=kinds)
-    for name, values in there.items():
-        rows[name] = values
-    return rows
+def on_chunks_of(model: Any, X: Any, label: str) -> AbstractContextManager[OnChunks]:
+    """Give the engine's way through chunks, which shows how far it is where X is a scan."""
+    return (
+        answer_progress(model, X, label) if isinstance(X, Scan) else nullcontext(engine.on_chunks)
+    )
 
 
-def _columns(records: Array) -> Columns:
-    return {name: np.ascontiguousarray(records[name]) for name in records.dtype.names}
+def new_rows(model: Any, X: Any, method: str) -> Any:
+    """Check rows to be answered: their features, and that their array library is that of fit."""
+    if "fitted_" not in vars(model):
+        check_is_fitted(model)
+    fitted: Fitted = model.fitted_
+    # A device checks numbers faster.
+    finite = fitted.training.device is None
+    if finite and _is_usual(X, fitted):
+        return X
+    if is_dask(X):
+        raise ValueError(f"{method} takes arrays or a scan; X is a Dask collection.")
+    if isinstance(X, Scan):
+        check_new_scan(model, X)
+    elif fitted.inputs.encoder is not None:
+        X = inputs_of(model, X, method, finite=finite)
+    else:
+        X = validate_data(model, X, dtype="numeric", reset=False, ensure_all_finite=finite)
+    if finite:
+        like = np.empty((0, 1)) if isinstance(X, Scan) else X
+        _check_same_library(model, like, fitted.targets.scaling.mean, method)
+    return X
+
+
+def _is_usual(X: Any, fitted: Fitted) -> bool:
+    """Tell whether rows are what most are, at a hundredth of the time that all checks take."""
+    inputs = fitted.inputs
+    if (
+        type(X) is not np.ndarray
+        or type(fitted.targets.scaling.mean) is not np.ndarray
+        or X.dtype not in (np.float64, np.float32)
+        or X.ndim != 2
+        or not len(X)
+        or X.shape[1] != inputs.given
+        or inputs.encoder is not None
+        or inputs.given_names is not None
+    ):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum of finite numbers may be none: then the other checks tell.
+        return bool(np.isfinite(X.sum()))
+
+
+def _check_same_library(model: Any, X: Any, fitted: Any, method: str) -> None:
+    """Refuse rows whose array library is not that of the training rows."""
+    ours, theirs = namespace(fitted), namespace(X)
+    if ours is not theirs or device_of(fitted) != device_of(X):
+        raise ValueError(
+            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace "
+            f"and the same device as those passed to fit(): {ours.__name__} on "
+            f"{device_of(fitted)}; these are {theirs.__name__} on {device_of(X)}."
+        )
+
+
+def block_size(model: Any, X: Any) -> int:
+    """Return how many rows like X a fitted model is query about at once."""
+    where = model.fitted_.training.device
+    if where is None and model.chunk_size is None and type(X) is np.ndarray:
+        return DEFAULT_CHUNK_SIZE
+    return rows_at_once(model, where, X, read=isinstance(X, Scan))
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """A question to a fitted model, which may travel to where rows are.
+
+    Answers are arrays, or records (n,) with the names of columns.
+    """
+
+    fitted: Fitted
+    question: Question
+    size: int
+    records: bool = False
+
+    @classmethod
+    def of(cls, model: Any, question: Question, *, records: bool = False) -> "Query":
+        """Take what answers need of a model."""
+        return cls(model.fitted_.light(), question, block_size(model, np.empty((0, 1))), records)
+
+    def __call__(self, X: Array) -> Any:
+        """Answer rows of this machine."""
+        return self.joined(self.blocks(X, engine.on_chunks))
+
+    def blocks(self, X: Any, on_chunks: Callable[..., Iterator[Any]]) -> Iterator[Any]:
+        """Answer block by block; on a device, blocks are halved until there is memory for them."""
+        where = self.fitted.training.device
+        if isinstance(X, Scan):
+            refuse_left_out(X)
+            parts: Iterator[Array] = (
+                chunk.X for chunk in X.chunks(None if where is None else self.size)
+            )
+        else:
+            parts = (X[part, :] for part in chunk_slices(X.shape[0], self.size))
+        if where is not None:
+            parts = device.sent(parts, where)
+        return on_chunks(engine.halving(self.block, engine.joined), parts)
+
+    def block(self, X: Array) -> Any:
+        """Answer a block of rows, as precisely as the model was told to.
+
+        Results are in the library that was given. Rows at the end of numbers have infinite
+        variances, which is no reason for warnings.
+        """
+        fitted, question = self.fitted, self.question
+        with precisely(fitted.targets.precision), np.errstate(over="ignore", invalid="ignore"):
+            if self.records:
+                return as_records(question.named(fitted, X))
+            found = question.answer(fitted, X)
+        if fitted.training.device is None:
+            return found
+        return tuple(map(to_numpy, found)) if isinstance(found, tuple) else to_numpy(found)
+
+    def joined(self, found: Iterator[Any]) -> Any:
+        """Return the answers of blocks as one."""
+        answers = list(found)
+        if not isinstance(answers[0], tuple):
+            return answers[0] if len(answers) == 1 else _concat(answers)
+        parts = tuple(map(_concat, zip(*answers, strict=True)))
+        return parts if self.question.kind is None else self.question.kind(*parts)
 
 
 def _concat(arrays: Any) -> Array:
-    return arrays[0] if len(arrays) == 1 else namespace(*arrays).concat(list(arrays), axis=0)
+    return namespace(*arrays).concat(list(arrays), axis=0)
 
 
 def _written(found: Iterator[Array], question: Question, out: Path) -> Path:
@@ -131,10 +207,10 @@ def _written(found: Iterator[Array], question: Question, out: Path) -> Path:
     first = next(found)
     names = list(first.dtype.names)
     if question.typed and holds_any_type(out):
-        with open_table_writer(out, _columns(first)) as write:
-            write(_columns(first))
+        with open_table_writer(out, as_columns(first)) as write:
+            write(as_columns(first))
             for records in found:
-                write(_columns(records))
+                write(as_columns(records))
         return out
     numbers = partial(as_numbers, question, names=names)
     dtype = np.dtype(np.float64)
@@ -142,88 +218,9 @@ def _written(found: Iterator[Array], question: Question, out: Path) -> Path:
         dtype = np.result_type(*(first.dtype[name] for name in names))
         # Files hold floats: whole labels and marks fit into them.
         dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
-    start = numbers(_columns(first))
+    start = numbers(as_columns(first))
     with open_writer(out, names, dtype) as write_block:
         write_block(start.astype(dtype, copy=False))
         for records in found:
-            write_block(numbers(_columns(records)).astype(dtype, copy=False))
+            write_block(numbers(as_columns(records)).astype(dtype, copy=False))
     return out
-
-
-def _lazily(model: Any, X: Any, question: Question, out: str | Path | None) -> Any:
-    """Return answers to the rows of a Dask collection, as others that are computed when asked."""
-    check_collection(model, X, reset=False)
-    if out is not None:
-        raise ValueError(
-            "out is for results of this machine; workers write those of a Dask collection by its "
-            "own methods, such as predict_interval(X).to_parquet(...)."
-        )
-    two = np.zeros((2, model.fitted_.inputs.width))
-    asked = Asked.of(model, question)
-    example = asked(two)
-    if is_dask_frame(X):
-        table = Asked.of(model, question, records=True)
-        names = table(two).dtype.names
-        if len(names) == 1:
-            return lazily(X, partial(_column, table), [question.series or names[0]])
-        found = lazily(X, table, [])
-        return _mean_apart(found) if type(example) is tuple else found
-    if not isinstance(example, tuple):
-        return lazily(X, asked, [])
-    names = getattr(example, "_fields", ("mean", "more"))
-    table = lazily(X, partial(_parts, asked, names), [])
-    parts = [table[name] for name in names]
-    return tuple(parts) if question.kind is None else question.kind(*parts)
-
-
-def _column(asked: Asked, X: Array) -> Array:
-    """Return the only column of an answer."""
-    records = asked(X)
-    return np.ascontiguousarray(records[records.dtype.names[0]])
-
-
-def _parts(asked: Asked, names: tuple[str, ...], X: Array) -> Array:
-    """Return an answer of several parts as records."""
-    return as_records(dict(zip(names, asked(X), strict=True)))
-
-
-def _mean_apart(table: Any) -> tuple[Any, Any]:
-    """Return means and what `predict` gives with them, each a column or a table."""
-    means = [name for name in table.columns if name.partition("_")[0] == "mean"]
-    others = [name for name in table.columns if name not in means]
-    first, second = (names[0] if len(names) == 1 else names for names in (means, others))
-    return table[first], table[second]
-
-
-def _on_workers(
-    model: Any, X: Any, question: Question, out: str | Path | None, client: Any
-) -> Path:
-    """Let the workers of a client answer the rows of a scan, and write a folder of Parquet."""
-    scan = spread(X, client).scan
-    if out is None:
-        raise ValueError(
-            "Workers write their answers themselves: name a folder for them, as in out='answers'."
-        )
-    check_new_scan(model, scan)
-    refuse_left_out(scan)
-    refuse_own_rows(scan, out)
-    asked = Asked.of(model, question, records=True)
-    # What cannot be asked for is refused here, before any worker is.
-    asked(np.zeros((2, scan.n_features), scan.dtype))
-    with shown(model.verbose, scan.nbytes) as bar:
-        if bar is not None:
-            bar.begin(question.method, scan.n_rows)
-        write_parts(
-            client,
-            scan_partitions(scan, _MOST_FILES),
-            partial(_answered, asked=asked),
-            [Path(out)],
-            chunk_size=check_chunk_size(model.chunk_size, scan.chunk_size),
-            advance=None if bar is None else bar.advance,
-        )
-    return Path(out)
-
-
-def _answered(chunk: Chunk, asked: Asked) -> Answers:
-    arrow = needed("pyarrow", "Parquet")
-    return Answers((arrow.table(_columns(asked(chunk.X))),), Count(float(chunk.X.shape[0])))

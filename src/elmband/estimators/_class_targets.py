@@ -57,7 +57,7 @@ class ClassTask:
         return Classes.counted(LabelCounts.of(y, s), self.class_weight)
 
 
-class Coded(NamedTuple):
+class EncodedTargets(NamedTuple):
     """Classes, None of numbers, and what makes rows to learn from of rows that are read."""
 
     classes: Classes | None
@@ -65,7 +65,7 @@ class Coded(NamedTuple):
     prepare: Callable[[Chunk], Chunk]
 
 
-def coded(task: ClassTask, y: Any, weight: Any) -> tuple[Classes, Any, Any]:
+def encode_labels(task: ClassTask, y: Any, weight: Any) -> tuple[Classes, Any, Any]:
     """Return the classes of rows in memory, their codes ±1, and weights of rows."""
     y = labels_of(y)
     classes = task.found(y, weight)
@@ -75,9 +75,9 @@ def coded(task: ClassTask, y: Any, weight: Any) -> tuple[Classes, Any, Any]:
     return classes, classes.codes(y), classes.row_weights(y, weight)
 
 
-def coded_scan(
+def encode_scan(
     task: ClassTask, rows: Scan | Spread, encoder: EncoderState | None, chunk_size: int | None
-) -> Coded:
+) -> EncodedTargets:
     """Return the classes of a scan, which takes a look at its targets."""
     scan = rows.scan if isinstance(rows, Spread) else rows
     if scan.n_outputs > 1:
@@ -90,42 +90,44 @@ def coded_scan(
         else:
             targets = scan_rows(rows, as_it_is, np.float64, chunk_size)
         found = engine.total(targets, _counted, "classes")
-        found = LabelCounts(named(found.labels, encoder), found.counts)
+        found = LabelCounts(labels_of_codes(found.labels, encoder), found.counts)
         classes = Classes.counted(found, task.class_weight)
-    return Coded(classes, classes.single_output, coder(classes, encoder))
+    return EncodedTargets(classes, classes.single_output, label_encoder(classes, encoder))
 
 
-def coded_collection(task: ClassTask, y: Any, weight: Any) -> tuple[Any, Coded]:
+def encode_dask(task: ClassTask, y: Any, weight: Any) -> tuple[Any, EncodedTargets]:
     """Return the targets of Dask collections as numbers, and their classes."""
     y = one_column(y)
     if y.ndim == 2:
         classes = task.columns(int(y.shape[1]))
-        return y, Coded(classes, classes.single_output, coder(classes, None))
+        return y, EncodedTargets(classes, classes.single_output, label_encoder(classes, None))
     found = engine.total(label_rows(y, weight, labels_in_block), _counted, "classes")
     classes = Classes.counted(found, task.class_weight)
-    y = places_of(y, classes, some=weight is not None)
-    return y, Coded(classes, classes.single_output, partial(_at_places, classes=classes))
+    y = positions_in_dask(y, classes, some=weight is not None)
+    return y, EncodedTargets(
+        classes, classes.single_output, partial(_from_positions, classes=classes)
+    )
 
 
-def coder(classes: Classes, encoder: EncoderState | None) -> Callable[[Chunk], Chunk]:
+def label_encoder(classes: Classes, encoder: EncoderState | None) -> Callable[[Chunk], Chunk]:
     """Return what makes codes ±1 of the targets of a scan."""
     return partial(_prepared, classes=classes, encoder=encoder)
 
 
 def _prepared(chunk: Chunk, classes: Classes, encoder: EncoderState | None) -> Chunk:
-    return classes.prepare(chunk._replace(Y=named(chunk.Y, encoder)))
+    return classes.prepare(chunk._replace(Y=labels_of_codes(chunk.Y, encoder)))
 
 
-def _at_places(chunk: Chunk, classes: Classes) -> Chunk:
-    return classes.prepare(chunk._replace(Y=labels_at(chunk.Y, classes)))
+def _from_positions(chunk: Chunk, classes: Classes) -> Chunk:
+    return classes.prepare(chunk._replace(Y=labels_at_positions(chunk.Y, classes)))
 
 
-def places_of(y: Any, classes: Classes, *, some: bool = False) -> Any:
+def positions_in_dask(y: Any, classes: Classes, *, some: bool = False) -> Any:
     """Return the places of labels of a Dask collection; with `some`, others may weigh none."""
-    return numbered(y, partial(_places, classes=classes, some=some))
+    return numbered(y, partial(_positions, classes=classes, some=some))
 
 
-def labels_at(places: Any, classes: Classes) -> Labels:
+def labels_at_positions(places: Any, classes: Classes) -> Labels:
     """Return the labels at places, as numbers."""
     labels: Labels = classes.labels[places.astype(np.int64)]
     return labels
@@ -181,7 +183,7 @@ def levels_of(state: EncoderState | None) -> tuple[Any, ...] | None:
     return None if state is None or state.target is None else state.target.levels
 
 
-def named(Y: Any, state: EncoderState | None) -> Labels:
+def labels_of_codes(Y: Any, state: EncoderState | None) -> Labels:
     """Return targets of a scan as labels, which its encoder has put numbers in place of."""
     levels, codes = levels_of(state), to_numpy(Y)
     return codes if levels is None else np.asarray(levels)[codes.astype(np.int64)]
@@ -201,7 +203,7 @@ def labels_in_block(y: Any) -> Labels:
     return labels
 
 
-def _places(y: Any, classes: Classes, *, some: bool) -> Any:
+def _positions(y: Any, classes: Classes, *, some: bool) -> Any:
     """Return the places of labels among classes, (n,) of float.
 
     With `some`, a label that is none of them is one of rows that weigh nothing and are left out.

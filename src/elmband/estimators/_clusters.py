@@ -13,13 +13,12 @@ from elmband.engines.cluster import (
     as_it_is,
     collected,
     example_of,
-    is_dask,
-    is_dask_frame,
     runner_of,
     scan_partitions,
 )
-from elmband.estimators._scans import check_chunk_size, few_rows
-from elmband.estimators._tables import check_encoded
+from elmband.estimators._parameters import check_chunk_size
+from elmband.estimators._scans import few_rows
+from elmband.estimators.tables import check_encoded
 from elmband.sources.stream import Scan
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import DEFAULT_CHUNK_SIZE
@@ -106,17 +105,3 @@ def held_out_on_cluster(
             f"y has {found.form.n_outputs} outputs, the model was trained on {n_outputs}."
         )
     return collection_rows(found, as_it_is, np.float64, chunk_size)
-
-
-__all__ = [
-    "Spread",
-    "check_collection",
-    "collected",
-    "collection_rows",
-    "held_out_on_cluster",
-    "is_dask",
-    "is_dask_frame",
-    "refuse_on_cluster",
-    "scan_on_workers",
-    "spread",
-]

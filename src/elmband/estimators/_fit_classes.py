@@ -7,10 +7,9 @@ import numpy as np
 
 from elmband.ground.arrays import double, to_numpy
 from elmband.models.classes import answered
-from elmband.models.decisions import Deciding, Usual
+from elmband.models.decisions import Deciding, NoveltyLimit
 from elmband.models.fitted import Fitted
-from elmband.models.request import ASKED, Request
-from elmband.models.thresholds import Known, estimated, promised
+from elmband.models.thresholds import ASKED, Request, ScoredRows, estimated, promised
 from elmband.uncertainty.classes import Classes
 from elmband.uncertainty.confidence import Confidence, Judge
 from elmband.uncertainty.left_out import LeftOut
@@ -62,8 +61,8 @@ def with_decisions(model: Any, fitted: Fitted, left_out: LeftOut) -> Fitted:
         judge = Judge.fit(answer, answer.place == true, rows.s)
     confidence = Confidence(model.rank_by, judge)
     s = rows.s if (rows.s != 1).any() else None
-    known = Known(confidence(answer), answer.place, true, s).small(len(fitted.classes.labels))
-    deciding = Deciding(confidence, known, Usual.of(answer, s))
+    known = ScoredRows(confidence(answer), answer.place, true, s).small(len(fitted.classes.labels))
+    deciding = Deciding(confidence, known, NoveltyLimit.of(answer, s))
     return decided(replace(fitted, deciding=deciding), request_of(model, fitted.classes), None)
 
 
@@ -75,7 +74,7 @@ def request_of(model: Any, classes: Classes | None, **changed: Any) -> Request |
 
 
 def decided(
-    fitted: Fitted, request: Request | None, held_out: tuple[Known, float] | None
+    fitted: Fitted, request: Request | None, held_out: tuple[ScoredRows, float] | None
 ) -> Fitted:
     """Find thresholds by rows held out, else by those left out."""
     deciding, classes = fitted.deciding, fitted.classes

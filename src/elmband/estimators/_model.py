@@ -1,11 +1,9 @@
 """What all estimators are: parameters, a fitted value, and the ways to save it."""
 
 import math
-from collections.abc import Callable
 from copy import copy
 from copyreg import __newobj__  # type: ignore[attr-defined]
-from dataclasses import replace
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex
 
@@ -17,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from elmband.engines.progress import Verbose
 from elmband.estimators._clusters import spread
-from elmband.estimators._local import LocalSummary, local_summaries
+from elmband.estimators._local_layers import LocalSummary, local_summaries
 from elmband.estimators._more_rows import check_single_layer, with_more
 from elmband.estimators._open_rows import Opened, open_rows
+from elmband.estimators._parameters import Settings, settings_of
+from elmband.estimators._progress import fit_progress
 from elmband.estimators._relevant import (
     UNKNOWN,
     FeatureRelevance,
@@ -34,21 +34,21 @@ from elmband.estimators._saved import (
     plain_state,
     take_plain_state,
 )
-from elmband.estimators._scans import followed, refuse_beside_groups
-from elmband.estimators._tables import rows_to_fit
-from elmband.estimators._validate import check_precision
+from elmband.estimators._scans import refuse_beside_groups
+from elmband.estimators.tables import rows_to_fit
 from elmband.ground.arrays import Array, Precision
 from elmband.ground.files import check_writable
 from elmband.layers.hidden import HiddenLayer
 from elmband.layers.member import Member
 from elmband.layers.neurons import Kind, NeuronCounts
 from elmband.layers.output_layer import AlphaRule
-from elmband.models import model_file, onnx_export
-from elmband.models.fitted import STALE, Fitted, Layer, Second
+from elmband.models import onnx_export
+from elmband.models.fitted import STALE, Fitted, Layer, NoiseStage
 from elmband.models.grown import Grown
 from elmband.sources.encode import TableEncoder
 from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.histograms import TrainingHistograms
+from elmband.sums.packed_file import write
 from elmband.sums.products import precisely
 from elmband.sums.rows import Rows
 from elmband.uncertainty.calibrate import Calibration
@@ -59,55 +59,37 @@ from elmband.uncertainty.targets import RangeChoice
 from elmband.uncertainty.transform import Transform, TransformChoice
 
 
+@dataclass(eq=False, repr=False)
 class ELMModel(BaseEstimator):
     """Parameters of all estimators, which `ELMRegressor` describes, and what they have fitted.
+
+    Parameters are fields, each declared once: `dataclass` makes the `__init__` that scikit-learn
+    asks for, which stores them and does nothing else.
 
     `fitted_` is the frozen value that a fit returns; attributes read parts of it.
     """
 
-    fitted_: Fitted
-
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = "auto",
-        target_range: RangeChoice = "auto",
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        self.n_neurons = n_neurons
-        self.activation = activation
-        self.bias = bias
-        self.density = density
-        self.weight_scale = weight_scale
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.learning_rounds = learning_rounds
-        self.max_neurons = max_neurons
-        self.local_layers = local_layers
-        self.selection = selection
-        # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
-        self.target_transform = target_transform
-        self.target_range = target_range
-        self.precision = precision
-        self.chunk_size = chunk_size
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    n_neurons: NeuronCounts | Literal["auto"] = "auto"
+    _: KW_ONLY
+    activation: Kind = "tanh"
+    bias: bool = True
+    density: float = 1.0
+    weight_scale: float = 1.0
+    alpha: AlphaRule = "auto"
+    n_estimators: int | None = None
+    learning_rounds: Rounds = "auto"
+    max_neurons: int = MAX_NEURONS
+    local_layers: LocalColumns = "auto"
+    selection: SelectionMethod | None = None
+    # Not "transform": scikit-learn takes whatever has that attribute for a transformer.
+    target_transform: TransformChoice = "auto"
+    target_range: RangeChoice = "auto"
+    precision: Precision = "auto"
+    chunk_size: int | None = None
+    device: str | None = None
+    random_state: Any = None
+    verbose: Verbose = "auto"
+    fitted_: Fitted = field(init=False)
 
     def fit(
         self,
@@ -138,11 +120,13 @@ class ELMModel(BaseEstimator):
         `client`, a `distributed.Client` or any `concurrent.futures.Executor`, its workers read
         the files of a scan.
         """
-        refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
-        with followed(self, X, checkpoint, client), precisely(check_precision(self.precision)):
+        if groups is not None:
+            refuse_beside_groups(groups, checkpoint=checkpoint, client=client)
+        settings = settings_of(self, grouped=groups is not None)
+        with fit_progress(self, X, checkpoint, client), precisely(settings.precision):
             rows = rows_to_fit(X, sample_weight) if client is None else spread(X, client)
-            opening = partial(self._opened, rows, y, sample_weight, groups)
-            self.fitted_ = self._learned(opening, grouped=groups is not None)
+            opened = self._opened(rows, y, sample_weight, groups)
+            self.fitted_ = self._learned(opened, settings)
         return self
 
     def _opened(
@@ -152,8 +136,8 @@ class ELMModel(BaseEstimator):
         del declared
         return open_rows(self, X, y, weight, groups)
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        """Fit rows once parameters are checked, and return all that was learned."""
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        """Fit rows, and return all that was learned."""
         raise NotImplementedError
 
     def _may_grow(self) -> bool:
@@ -173,7 +157,7 @@ class ELMModel(BaseEstimator):
         for all that follow: let them be typical. γ is a number or chosen by generalised
         cross-validation.
         """
-        with followed(self, X, None):
+        with fit_progress(self, X, None):
             self.fitted_ = with_more(
                 self, X, y, sample_weight, None, opening=self._opened, regrown=self._regrown
             )
@@ -303,11 +287,11 @@ class ELMModel(BaseEstimator):
         self._part("reweighted_", fitted.noise or fitted.stale or None)
         return fitted.reweighted
 
-    def _published(self, name: str) -> tuple[SquaredNoise, Second]:
+    def _published(self, name: str) -> tuple[SquaredNoise, NoiseStage]:
         """Return the published noise model, for an attribute that goes when rows are added."""
         fitted = self._of(name)
         self._part(name, None if fitted.stale else True, STALE)
-        return self._part(name, fitted.squared), self._part(name, fitted.second)
+        return self._part(name, fitted.squared), self._part(name, fitted.noise_stage)
 
     @property
     def covariance_(self) -> Array:
@@ -324,8 +308,8 @@ class ELMModel(BaseEstimator):
     @property
     def noise_hidden_(self) -> HiddenLayer:
         """The neurons of the published noise model."""
-        second: Second = self._part("noise_hidden_", self._of("noise_hidden_").second)
-        return second.hidden
+        stage: NoiseStage = self._part("noise_hidden_", self._of("noise_hidden_").noise_stage)
+        return stage.hidden
 
     @property
     def noise_coef_(self) -> Array:
@@ -368,7 +352,7 @@ class ELMModel(BaseEstimator):
         """
         check_is_fitted(self)
         check_writable(Path(path))
-        return model_file.write(path, packed(self))
+        return write(path, packed(self))
 
     def to_onnx(
         self, path: str | Path | None = None, *, opset: int | None = None, encoder: bool = True

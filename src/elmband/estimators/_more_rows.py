@@ -1,5 +1,6 @@
-"""Models that rows are added to, and models trained apart put together."""
+"""Models that grow: rows added, models trained apart put together, and noise brought up to date."""
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -8,17 +9,36 @@ from typing import Any, TypeVar
 import numpy as np
 
 from elmband.engines.checkpoint import described
-from elmband.estimators._fit_mean import layer_of, layer_units
-from elmband.estimators._open_rows import Opened, more_rows
-from elmband.estimators._placement import layer_specs
-from elmband.estimators._tables import rows_to_fit
-from elmband.estimators._validate import check_alpha
+from elmband.estimators._arrays import held_out_rows, with_weight
+from elmband.estimators._ask import new_rows
+from elmband.estimators._class_targets import check_known_levels, known_labels, label_encoder
+from elmband.estimators._fit_layer import LeftOutRows, fit_noise_stage, layer_of, layer_units
+from elmband.estimators._open_rows import Opened, count_targets, moved, transformed
+from elmband.estimators._parameters import (
+    check_alpha,
+    check_chunk_size,
+    check_precision,
+    layer_specs,
+)
+from elmband.estimators._progress import fit_progress
+from elmband.estimators._scans import (
+    check_new_scan,
+    check_targets,
+    refuse_beside_scan,
+    scan_rows,
+)
+from elmband.estimators.tables import rows_to_fit
 from elmband.ground.arrays import double, epsilon, namespace
+from elmband.ground.callers import level_of_caller
 from elmband.models.fitted import Fitted, Layer, Notes
-from elmband.models.grown import Grown, check_growing_rule
-from elmband.sums.rows import ArrayRows, Rows
+from elmband.models.grown import Grown, check_growing_rule, same_rows
+from elmband.models.target_units import TargetUnits
+from elmband.sources.stream import Scan
+from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
 from elmband.uncertainty.classes import Labels
 from elmband.uncertainty.mean import MeanModel
+
+_ONLY_GROWN = "refresh is for models that partial_fit or merge has changed."
 
 
 def check_single_layer(model: Any) -> bool:
@@ -61,6 +81,7 @@ def with_more(
     """
     rule = check_alpha(model.alpha)
     check_growing_rule(rule)
+    check_precision(model.precision)
     specs = layer_specs(model)
     assert specs is not None
     known: Fitted | None = vars(model).get("fitted_")
@@ -69,7 +90,10 @@ def with_more(
         rows, training = opened.rows, opened.training
         eps = epsilon(training.dtype, namespace(rows.like))
         before = Grown.begin(rows, specs[0], training.dtype, eps, training.seed)
-        units, inputs, classes = opened.units(before.targets), opened.inputs, opened.classes
+        inputs, classes = opened.inputs, opened.classes
+        units = TargetUnits(
+            before.targets, opened.transform, opened.single_output, opened.precision
+        )
     elif known.grown is not None:
         rows, before, training = more_rows(model, X, y, weight), known.grown, known.training
         units, inputs, classes = known.targets, known.inputs, known.classes
@@ -87,6 +111,33 @@ def with_more(
     else:
         found = replace(known, targets=units, mean=layer, grown=grown, notes=Notes())
     return regrown(found, before, rows, mean)
+
+
+def more_rows(model: Any, X: Any, y: Any, weight: Any) -> Rows:
+    """Check rows to train on beside those that a model knows."""
+    fitted: Fitted = model.fitted_
+    classes, training = fitted.classes, fitted.training
+    if classes is not None and isinstance(X, Scan):
+        check_new_scan(model, X)
+        check_known_levels(model, X, fitted.inputs.encoder)
+    elif classes is not None:
+        if y is None:
+            raise ValueError(f"{type(model).__name__} needs y, the labels of the rows.")
+        labels = known_labels(y, classes)
+        y, weight = classes.codes(labels), classes.row_weights(labels, weight)
+    X = new_rows(model, X, "partial_fit")
+    rows: Rows
+    if isinstance(X, Scan):
+        refuse_beside_scan(y=y, sample_weight=weight)
+        check_targets(model, X, count_targets(fitted))
+        prepare = transformed(fitted.targets.transform)
+        if classes is not None:
+            prepare = label_encoder(classes, fitted.inputs.encoder)
+        rows = scan_rows(X, prepare, training.dtype, model.chunk_size)
+    else:
+        X, Y, s = with_weight(X, *held_out_rows(X, y, weight, fitted.targets.count))
+        rows = ArrayRows(X, Y, s, check_chunk_size(model.chunk_size, DEFAULT_CHUNK_SIZE))
+    return moved(model, rows, training.device, training.dtype)[0]
 
 
 def with_old_noise(
@@ -114,6 +165,36 @@ def grown_of(fitted: Fitted, message: str) -> Grown:
     if fitted.grown is None or fitted.grown.sums is None:
         raise ValueError(message)
     return fitted.grown
+
+
+def refreshed(model: Any, X: Any, y: Any, weight: Any) -> tuple[Fitted, LeftOutRows]:
+    """Return a model whose noise is as old as its mean, and what is said of rows left out."""
+    known: Fitted | None = vars(model).get("fitted_")
+    if known is None:
+        raise ValueError(_ONLY_GROWN)
+    grown = grown_of(known, _ONLY_GROWN)
+    if known.calibration is not None and known.calibration.kind == "conformal":
+        warnings.warn(
+            "refresh takes multipliers from the training rows; call calibrate again for its "
+            "guarantee.",
+            UserWarning,
+            stacklevel=level_of_caller(),
+        )
+    rule = check_alpha(model.alpha)
+    noise_rule = rule if model.noise_alpha is None else check_alpha(model.noise_alpha)
+    if X is None:
+        if model.mode != "fast" or grown.sample is None:
+            raise ValueError(
+                "refresh needs the rows that the mean was trained on: refresh(X, y); only "
+                "mode='fast' with partial_fit from the first row on keeps a sample of them."
+            )
+        # Leave-one-out would need all rows.
+        noise_rule = "gcv" if noise_rule in ("auto", "loo") else noise_rule
+        mean = grown.mean_model(no_rows(known), rule)
+        return fit_noise_stage(model, known, mean, noise_rule, from_grown=True)
+    with fit_progress(model, X, None):
+        rows = same_rows(more_rows(model, X, y, weight), grown)
+        return fit_noise_stage(model, known, grown.mean_model(rows, rule), noise_rule)
 
 
 M = TypeVar("M")

@@ -1,6 +1,6 @@
 """Rows to train on, of whatever kind, as chunks of numbers: the one way in of every fit.
 
-Arrays, tables, scans and Dask collections are checked, encoded, coded as classes where these are
+Arrays, tables, scans and Dask collections are checked, encoded, turned into ±1 where classes are
 learned, transformed, and sent to where they are worked on.
 """
 
@@ -9,61 +9,42 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import device
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elmband.engines import engine
+from elmband.engines.cluster import collected, is_dask
+from elmband.estimators._arrays import check_labels, training_rows
 from elmband.estimators._class_targets import (
     ClassTask,
-    Coded,
-    check_known_levels,
+    EncodedTargets,
     classes_in_encoder,
-    coded,
-    coded_collection,
-    coded_scan,
-    coder,
-    known_labels,
+    encode_dask,
+    encode_labels,
+    encode_scan,
 )
 from elmband.estimators._clusters import (
     Spread,
     check_collection,
-    collected,
     collection_rows,
-    is_dask,
     refuse_on_cluster,
     scan_on_workers,
 )
-from elmband.estimators._placement import moved, rows_at_once
+from elmband.estimators._parameters import check_chunk_size, draw_seed, rows_at_once
 from elmband.estimators._scans import (
-    check_chunk_size,
-    check_new_scan,
-    check_targets,
     check_training_scan,
-    draw_seed,
     refuse_beside_groups,
     refuse_beside_scan,
     scan_rows,
     transform_of,
 )
-from elmband.estimators._tables import EncodedRows, inputs_of
-from elmband.estimators._validate import (
-    check_groups,
-    check_labels,
-    check_precision,
-    held_out_rows,
-    training_rows,
-    with_weight,
-)
-from elmband.ground.arrays import namespace, product_dtype
+from elmband.estimators.tables import EncodedRows
+from elmband.ground.arrays import product_dtype
 from elmband.models.fitted import Fitted, Inputs, Roles, Training
-from elmband.models.target_units import TargetUnits
-from elmband.sources.device import resolve
+from elmband.sources import device
 from elmband.sources.encode import EncoderState
 from elmband.sources.stream import Scan
 from elmband.sums.copies import merged_copies
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import DEFAULT_CHUNK_SIZE, ArrayRows, Rows
-from elmband.sums.scaling import Scaling
 from elmband.uncertainty.classes import Classes
 from elmband.uncertainty.transform import Transform, fit_transform
 
@@ -80,17 +61,12 @@ class Opened(NamedTuple):
     precision: Any
     classes: Classes | None
 
-    def units(self, scaling: Scaling, **known: Any) -> TargetUnits:
-        """Return the units of the targets, once their scale is known."""
-        return TargetUnits(scaling, self.transform, self.single_output, self.precision, **known)
-
 
 def open_rows(
     model: Any, X: Any, y: Any, weight: Any, groups: Any, task: ClassTask | None = None
 ) -> Opened:
     """Check the rows of a fit, of classes where there is a `task`, and note what they are like."""
-    check_precision(model.precision)
-    names = Roles.of(X.scan if isinstance(X, Spread) else X, y, weight, groups)
+    names = _roles(X.scan if isinstance(X, Spread) else X, y, weight, groups)
     if isinstance(X, Scan | Spread):
         found = _of_scan(model, X, y, weight, groups, task)
     elif is_dask(X):
@@ -104,20 +80,21 @@ def open_rows(
 def _of_memory(
     model: Any, X: Any, y: Any, weight: Any, groups: Any, task: ClassTask | None
 ) -> Opened:
-    classes, name = None, Roles.of(None, y).target
+    classes, name = None, _name_of(y)
     if task is not None and y is not None:
-        classes, y, weight = coded(task, y, weight)
-    where = resolve(model.device)
+        classes, y, weight = encode_labels(task, y, weight)
+    where = device.resolve(model.device)
     encoder = X.encoder.state_ if isinstance(X, EncodedRows) else None
     checked = training_rows(model, X, y, weight, finite=where is None)
-    labels = check_groups(groups, checked)
+    labels = None if groups is None else check_labels(groups, checked.n_given, checked.kept)
     seed = engine.seed_of_job(draw_seed(model.random_state))
+    size = rows_at_once(model, where, checked.X)
     dtype = product_dtype(checked.X, model.precision)
     transform = fit_transform(model.target_transform, checked.Y, checked.s)
     there = Chunk(checked.X, transform.forward(checked.Y), checked.s)
     # Rows with labels are left out with these, whatever they are copies of.
     there = merged_copies(there) if labels is None else there
-    rows: Rows = ArrayRows.of(there, rows_at_once(model, where, checked.X))
+    rows: Rows = ArrayRows.of(there, size)
     if classes is not None and encoder is not None:
         encoder = classes_in_encoder(encoder, classes, name)
     rows, dtype = moved(model, rows, where, dtype)
@@ -142,16 +119,16 @@ def _of_scan(
         check_chunk_size(model.chunk_size, DEFAULT_CHUNK_SIZE)
     if task is None:
         _refuse_text(model, scan)
-        found = Coded(None, scan.single_output, transformed(transform))
+        found = EncodedTargets(None, scan.single_output, transformed(transform))
     else:
-        found = coded_scan(task, rows, encoder, model.chunk_size)
+        found = encode_scan(task, rows, encoder, model.chunk_size)
     where, labels = None, None
     opened: Rows
     if isinstance(rows, Spread):
         refuse_on_cluster(device=model.device)
         opened = scan_on_workers(rows, found.prepare, dtype, model.chunk_size)
     else:
-        where, whole = resolve(model.device), groups is not None
+        where, whole = device.resolve(model.device), groups is not None
         opened = scan_rows(scan, found.prepare, dtype, model.chunk_size, whole=whole)
         if isinstance(opened, ArrayRows) and not whole:
             opened = ArrayRows.of(merged_copies(opened.whole()), opened.chunk_size)
@@ -171,9 +148,9 @@ def _of_collection(
     transform = transform_of(model.target_transform)
     if task is None:
         found = collected(X, y, weight)
-        target = Coded(None, found.single_output, transformed(transform))
+        target = EncodedTargets(None, found.single_output, transformed(transform))
     else:
-        y, target = coded_collection(task, y, weight)
+        y, target = encode_dask(task, y, weight)
         found = collected(X, y, weight)
     seed = engine.seed_of_job(draw_seed(model.random_state))
     dtype = product_dtype(np.empty(0, found.form.dtype), model.precision)
@@ -186,6 +163,23 @@ def _of_collection(
 def _inputs(model: Any, encoder: EncoderState | None) -> Inputs:
     """Return what the checks of rows have noted of their columns."""
     return Inputs(model.n_features_in_, getattr(model, "feature_names_in_", None), encoder)
+
+
+def _roles(X: Any, y: Any, weight: Any, groups: Any) -> Roles:
+    """Look for names at a scan, or at columns of data frames; arrays have none."""
+    if not isinstance(X, Scan):
+        return Roles(_name_of(y), _name_of(weight), _name_of(groups))
+    targets = X.target_names or ()
+    target = targets[0] if len(targets) == 1 else None
+    return Roles(target, X.weight_name, _name_of(groups))
+
+
+def _name_of(column: Any) -> str | None:
+    """Return the name of a column of pandas, Polars or Dask, whose arrays have keys for names."""
+    is_series = any(kind.__name__ == "Series" for kind in type(column).__mro__)
+    name = getattr(column, "name", None) if is_series else None
+    # Polars calls columns without a name "".
+    return str(name) if isinstance(name, str) and name else None
 
 
 def transformed(transform: Transform) -> Callable[[Chunk], Chunk]:
@@ -207,62 +201,13 @@ def _refuse_text(model: Any, scan: Scan) -> None:
         )
 
 
-def new_rows(model: Any, X: Any, method: str) -> Any:
-    """Check rows to be answered: their features, and that their array library is that of fit."""
-    check_is_fitted(model)
-    if is_dask(X):
-        raise ValueError(f"{method} takes arrays or a scan; X is a Dask collection.")
-    fitted: Fitted = model.fitted_
-    # A device checks numbers faster.
-    finite = fitted.training.device is None
-    if isinstance(X, Scan):
-        check_new_scan(model, X)
-    elif fitted.inputs.encoder is not None:
-        X = inputs_of(model, X, method, finite=finite)
-    else:
-        X = validate_data(model, X, dtype="numeric", reset=False, ensure_all_finite=finite)
-    if finite:
-        like = np.empty((0, 1)) if isinstance(X, Scan) else X
-        _check_same_library(model, like, fitted.targets.scaling.mean, method)
-    return X
-
-
-def _check_same_library(model: Any, X: Any, fitted: Any, method: str) -> None:
-    """Refuse rows whose array library is not that of the training rows."""
-    ours, theirs = namespace(fitted), namespace(X)
-    if ours is not theirs or device(fitted) != device(X):
-        raise ValueError(
-            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace "
-            f"and the same device as those passed to fit(): {ours.__name__} on {device(fitted)}; "
-            f"these are {theirs.__name__} on {device(X)}."
-        )
-
-
-def more_rows(model: Any, X: Any, y: Any, weight: Any) -> Rows:
-    """Check rows to train on beside those that a model knows."""
-    fitted: Fitted = model.fitted_
-    classes, training = fitted.classes, fitted.training
-    if classes is not None and isinstance(X, Scan):
-        check_new_scan(model, X)
-        check_known_levels(model, X, fitted.inputs.encoder)
-    elif classes is not None:
-        if y is None:
-            raise ValueError(f"{type(model).__name__} needs y, the labels of the rows.")
-        labels = known_labels(y, classes)
-        y, weight = classes.codes(labels), classes.row_weights(labels, weight)
-    X = new_rows(model, X, "partial_fit")
-    rows: Rows
-    if isinstance(X, Scan):
-        refuse_beside_scan(y=y, sample_weight=weight)
-        check_targets(model, X, count_targets(fitted))
-        prepare = transformed(fitted.targets.transform)
-        if classes is not None:
-            prepare = coder(classes, fitted.inputs.encoder)
-        rows = scan_rows(X, prepare, training.dtype, model.chunk_size)
-    else:
-        X, Y, s = with_weight(X, *held_out_rows(X, y, weight, fitted.targets.count))
-        rows = ArrayRows(X, Y, s, check_chunk_size(model.chunk_size, DEFAULT_CHUNK_SIZE))
-    return moved(model, rows, training.device, training.dtype)[0]
+def moved(model: Any, rows: Rows, where: Any, dtype: Any) -> tuple[Rows, Any]:
+    """Return rows to train on where they are worked on, and the dtype there."""
+    if where is None:
+        return rows, dtype
+    device.check_movable(rows.like)
+    size = rows_at_once(model, where, rows.like, read=not rows.in_memory)
+    return device.on_device(rows, where, dtype, size)
 
 
 def count_targets(fitted: Fitted) -> int:

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from inspect import get_annotations
 from numbers import Integral
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from sklearn.base import is_classifier
 
-from elmband.estimators._scans import COLUMNS
-from elmband.models import model_file
+from elmband.estimators._progress import COLUMNS
 from elmband.models.fitted import Inputs
 from elmband.models.loaded_check import check_works
-from elmband.models.state import KINDS, NAMES, fitted_of, state_of
+from elmband.models.model_file import KINDS, NAMES, fitted_of, state_of
+from elmband.sums.packed_file import Packed, Stored, pack, unpack
 from elmband.sums.packing import UnknownKindError, is_plain
 
 # What belongs to the session at hand: notes of scikit-learn.
@@ -20,7 +20,7 @@ _FLEETING = {"_metadata_request"}
 _TEXT, _ARRAYS = "elmband", "arrays"
 
 
-def stored(model: Any) -> model_file.Stored:
+def stored(model: Any) -> Stored:
     """Return what is to be kept of a model: its parameters, and what it has fitted."""
     kind = type(model)
     if kind.__module__.partition(".")[0] != "elmband":
@@ -42,20 +42,20 @@ def stored(model: Any) -> model_file.Stored:
     state["device"] = None
     if "fitted_" in vars(model):
         state |= state_of(model.fitted_)
-    return model_file.Stored(kind.__name__, state, version("elmband"))
+    return Stored(kind.__name__, state, version("elmband"))
 
 
-def packed(model: Any) -> model_file.Packed:
+def packed(model: Any) -> Packed:
     """Take a model apart, and see that it can be put together again."""
     try:
-        found = model_file.pack(stored(model), KINDS)
+        found = pack(stored(model), KINDS)
     except UnknownKindError as error:
         raise ValueError(
             f"The model cannot be saved: {str(error).rstrip('.')}; choose neurons and "
             "transforms by name, or pickle the model."
         ) from error
     try:
-        restore(type(model)(), model_file.unpack(found, KINDS))
+        restore(type(model)(), unpack(found, KINDS))
     except Exception as error:
         raise ValueError(
             f"The model cannot be saved: it could not be loaded again ({error})."
@@ -63,7 +63,7 @@ def packed(model: Any) -> model_file.Packed:
     return found
 
 
-def restore(model: Any, kept: model_file.Stored) -> None:
+def restore(model: Any, kept: Stored) -> None:
     """Let a model take the state of another; one that cannot be is an exception of any kind."""
     if kept.model != type(model).__name__:
         raise ValueError(f"{kept.model} is another kind of model")
@@ -122,9 +122,9 @@ def is_plain_state(state: Mapping[str, Any]) -> bool:
 def take_plain_state(model: Any, state: Mapping[str, Any]) -> None:
     """Let a model take such a state."""
     try:
-        kept = model_file.Packed(state[_TEXT], state[_ARRAYS])
+        kept = Packed(state[_TEXT], state[_ARRAYS])
         vars(model).update(vars(type(model)()))
-        restore(model, model_file.unpack(kept, KINDS))
+        restore(model, unpack(kept, KINDS))
     except Exception as error:
         raise ValueError(
             f"The state of this {type(model).__name__} is damaged or was changed, or it is of "
@@ -133,13 +133,11 @@ def take_plain_state(model: Any, state: Mapping[str, Any]) -> None:
 
 
 def _parameters(kind: Any) -> dict[str, Any]:
-    """Return the types of the parameters of a model.
-
-    They include those that it does not offer, and that the classes it is derived from have.
-    """
-    own = [cls for cls in reversed(kind.__mro__) if cls.__module__.partition(".")[0] == "elmband"]
-    made = [vars(cls)["__init__"] for cls in own if "__init__" in vars(cls)]
-    hints = {name: hint for one in made for name, hint in get_type_hints(one).items()}
-    fixed = {name for cls in own for name in get_annotations(cls)} - {"fitted_"}
-    del hints["return"]
-    return hints | {name: get_type_hints(kind)[name] for name in fixed}
+    """Return the types of the parameters of a model, and of those that it does not offer."""
+    own = [cls for cls in kind.__mro__ if cls.__module__.partition(".")[0] == "elmband"]
+    names = {name for cls in own for name in get_annotations(cls)} - {"fitted_", "_"}
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in names}
+    return {
+        name: get_args(hint)[0] if get_origin(hint) is ClassVar else hint
+        for name, hint in hints.items()
+    }

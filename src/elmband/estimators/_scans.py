@@ -1,22 +1,13 @@
-"""Rows that are read in chunks: what estimators need to train on them and to predict them."""
+"""Scans to train on and to answer: what is refused of them, and their rows, read in chunks."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import partial
-from hashlib import sha256
-from importlib import metadata
-from numbers import Integral
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from elmband.engines import engine
-from elmband.engines.checkpoint import Checkpoint, described, owner
-from elmband.engines.progress import Bar, Verbose, shown
 from elmband.ground.files import check_name, check_writable, lies_in
 from elmband.sources.stream import Scan
 from elmband.sources.stream.write import format_of
@@ -24,16 +15,10 @@ from elmband.sums.moments import Chunk
 from elmband.sums.rows import ArrayRows, StreamRows
 from elmband.uncertainty.transform import Transform, fit_transform
 
-# What scikit-learn notes of columns, beside the fitted value.
-COLUMNS = ("n_features_in_", "feature_names_in_")
-# Parameters that change nothing in what is learned.
-_SILENT = ("verbose", "random_state")
 # So many rows, if their features take no more than these bytes, are read once and kept: few rows
 # allow what many do not.
 _KEPT_ROWS = 100_000
 _KEPT_BYTES = 2**25
-
-OnChunks = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def refuse_beside_scan(**given: Any) -> None:
@@ -87,6 +72,15 @@ def check_new_scan(estimator: BaseEstimator, scan: Scan) -> None:
                 )
 
 
+def check_targets(estimator: BaseEstimator, scan: Scan, n_outputs: int) -> None:
+    """Refuse a scan to be judged by that has not as many targets as the model."""
+    if scan.n_outputs != n_outputs:
+        raise ValueError(
+            f"{scan!r} has {scan.n_outputs} targets, {type(estimator).__name__} was trained on "
+            f"{n_outputs}; name them, as in scan(..., target=)."
+        )
+
+
 def refuse_left_out(scan: Scan) -> None:
     """Refuse to predict rows of which some may be left out."""
     if scan.has_weights:
@@ -101,10 +95,15 @@ def refuse_left_out(scan: Scan) -> None:
         )
 
 
-def refuse_own_rows(X: Any, out: str | Path | None) -> None:
+def check_out(X: Any, out: str | Path) -> None:
+    """Refuse a file for results that cannot be written, before any row is read for it."""
+    refuse_own_rows(X, out)
+    format_of(Path(out))
+    check_writable(Path(out))
+
+
+def refuse_own_rows(X: Any, out: str | Path) -> None:
     """Refuse to write results over the rows of a scan or of a mapped file, or among them."""
-    if out is None:
-        return
     check_name(out)
     if isinstance(X, Scan) and X.reads(Path(out)):
         raise ValueError(
@@ -115,30 +114,12 @@ def refuse_own_rows(X: Any, out: str | Path | None) -> None:
         raise ValueError(f"out={str(out)!r} is the file that X lies in; name another file.")
 
 
-def check_out(X: Any, out: str | Path | None) -> None:
-    """Refuse a file for results that cannot be written, before any row is read for it."""
-    if out is None:
-        return
-    refuse_own_rows(X, out)
-    format_of(Path(out))
-    check_writable(Path(out))
-
-
 def _mapped_files(X: Any) -> Iterator[Path]:
     """Yield the file of an array that was mapped into memory, if it is one or a view of one."""
     while isinstance(X, np.ndarray):
         if isinstance(X, np.memmap) and X.filename is not None:
             yield Path(X.filename)
         X = X.base
-
-
-def check_targets(estimator: BaseEstimator, scan: Scan, n_outputs: int) -> None:
-    """Refuse a scan to be judged by that has not as many targets as the model."""
-    if scan.n_outputs != n_outputs:
-        raise ValueError(
-            f"{scan!r} has {scan.n_outputs} targets, {type(estimator).__name__} was trained on "
-            f"{n_outputs}; name them, as in scan(..., target=)."
-        )
 
 
 def transform_of(choice: Any) -> Transform:
@@ -149,15 +130,6 @@ def transform_of(choice: Any) -> Transform:
             "choose 'log', 'log1p' or 'logit'."
         )
     return fit_transform(choice, np.empty((0, 1)))
-
-
-def check_chunk_size(value: Any, default: int) -> int:
-    """Return the number of rows per chunk."""
-    if value is None:
-        return default
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return int(value)
-    raise ValueError(f"chunk_size must be a whole number of rows, at least 1; got {value!r}.")
 
 
 def scan_rows(
@@ -206,100 +178,3 @@ def _loaded(scan: Scan, chunk_size: int, most: float) -> Chunk | None:
     if X.shape[0] < 2:
         raise ValueError(f"{scan!r} has {X.shape[0]} row; training needs 2 at least.")
     return Chunk(X, Y, s)
-
-
-def draw_seed(random_state: Any) -> int:
-    """Return a seed for the hidden layers."""
-    return int(check_random_state(random_state).randint(2**31))
-
-
-@contextmanager
-def followed(
-    estimator: Any, X: Any, checkpoint: str | Path | None, client: Any = None
-) -> Iterator[None]:
-    """Show the progress of a fit, and keep its sums in the folder `checkpoint`.
-
-    A fit that ends early leaves the columns that a model knows as they were.
-    """
-    verbose = _verbose(estimator)
-    with _columns_kept(estimator), ExitStack() as stack:
-        kept = None
-        if checkpoint is not None:
-            place = _checkpoint_of(checkpoint, estimator, X, client)
-            kept = owner(stack).enter_context(place.until_complete())
-            stack.enter_context(kept.noting_refusal())
-        bar = stack.enter_context(shown(verbose, X.nbytes if isinstance(X, Scan) else None))
-        with engine.running(engine.Job(bar, kept)):
-            yield
-
-
-@contextmanager
-def _columns_kept(estimator: Any) -> Iterator[None]:
-    """Let a model whose fit ends early know the columns of the fit before, not of the new rows."""
-    known = vars(estimator)
-    before = {name: known[name] for name in COLUMNS if name in known}
-    try:
-        yield
-    except BaseException:
-        for name in COLUMNS:
-            known.pop(name, None)
-        known.update(before)
-        raise
-
-
-def _checkpoint_of(folder: str | Path, estimator: Any, X: Any, client: Any) -> Checkpoint:
-    """Return the checkpoint of a fit in a folder."""
-    if not isinstance(X, Scan):
-        raise ValueError("checkpoint is for fits on a scan; arrays are soon summed again.")
-    # Chunks are counted here, partitions where workers read.
-    fingerprint = _fingerprint(estimator, X, "here" if client is None else "workers")
-    return Checkpoint(folder, fingerprint, draw_seed(estimator.random_state))
-
-
-def _verbose(estimator: Any) -> Verbose:
-    verbose: Verbose = estimator.verbose
-    if verbose not in (True, False, "auto"):
-        raise ValueError(f"verbose must be True, False or 'auto'; got {verbose!r}.")
-    return verbose
-
-
-def judging(estimator: Any, X: Any) -> AbstractContextManager[None]:
-    """Show the progress of sums over a scan; those over arrays are soon there."""
-    return followed(estimator, X, None) if isinstance(X, Scan) else nullcontext()
-
-
-@contextmanager
-def answering(estimator: Any, X: Any, label: str) -> Iterator[OnChunks]:
-    """Give the engine's way through chunks, which shows how far it is where X is a scan."""
-    if not isinstance(X, Scan):
-        yield engine.on_chunks
-        return
-    with shown(_verbose(estimator), X.nbytes) as bar:
-        if bar is None:
-            yield engine.on_chunks
-            return
-        bar.begin(label, X.n_rows)
-        yield partial(_advancing, bar)
-
-
-def _advancing(bar: Bar, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Iterator[Any]:
-    def sized(chunk: Any) -> tuple[int, Any]:
-        return int(getattr(chunk, "X", chunk).shape[0]), function(chunk)
-
-    for n_rows, found in engine.on_chunks(sized, chunks):
-        bar.advance(n_rows)
-        yield found
-
-
-def _fingerprint(estimator: Any, scan: Scan, where: str) -> str:
-    """Return what tells a fit from another: rows, how they are cut, parameters and versions."""
-    parameters = {
-        name: described(value)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in _SILENT
-    }
-    seed = estimator.random_state if isinstance(estimator.random_state, Integral) else "random"
-    versions = metadata.version("elmband"), np.__version__
-    rows = where, scan.chunk_size, scan.fingerprint()
-    text = f"{type(estimator).__name__}{parameters}{seed}{versions}{rows}"
-    return sha256(text.encode()).hexdigest()

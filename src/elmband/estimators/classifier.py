@@ -1,37 +1,35 @@
 """The classifier: random hidden layers with ridge output layers on ±1 targets."""
 
-from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from elmband.engines.progress import Verbose
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask, declared_classes
 from elmband.estimators._fit_classes import with_kept_probability, with_probability
-from elmband.estimators._fit_mean import fit_point
+from elmband.estimators._fit_stack import fit_point
 from elmband.estimators._model import ELMModel
-from elmband.estimators._more_rows import grown_of, with_more
-from elmband.estimators._open_rows import Opened, more_rows, open_rows
-from elmband.estimators._scans import followed
-from elmband.estimators._validate import check_alpha
-from elmband.ground.arrays import Precision
-from elmband.layers.neurons import Kind, NeuronCounts
-from elmband.layers.output_layer import AlphaRule
+from elmband.estimators._more_rows import grown_of, more_rows, with_more
+from elmband.estimators._open_rows import Opened, open_rows
+from elmband.estimators._parameters import Settings, check_alpha
+from elmband.estimators._progress import fit_progress
+from elmband.models.classes import decision_question, label_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown, in_own_mean_weights
-from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
 from elmband.uncertainty.classes import ClassWeight, Labels
-from elmband.uncertainty.local_fit import LocalColumns
-from elmband.uncertainty.mean import MeanModel, SelectionMethod
+from elmband.uncertainty.mean import MeanModel
 from elmband.uncertainty.probability import Probability
+from elmband.uncertainty.targets import RangeChoice
+from elmband.uncertainty.transform import TransformChoice
 
 
+@dataclass(eq=False, repr=False)
 class ELMClassifier(ClassifierMixin, ELMModel):
     """Extreme Learning Machine for classes: random hidden neurons, least squares on ±1.
 
@@ -71,46 +69,11 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
     (3, 2)
     """
 
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        class_weight: ClassWeight = None,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        selection: SelectionMethod | None = None,
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        super().__init__(
-            n_neurons,
-            activation=activation,
-            bias=bias,
-            density=density,
-            weight_scale=weight_scale,
-            alpha=alpha,
-            n_estimators=n_estimators,
-            learning_rounds=learning_rounds,
-            max_neurons=max_neurons,
-            local_layers=local_layers,
-            selection=selection,
-            precision=precision,
-            chunk_size=chunk_size,
-            device=device,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
+    _: KW_ONLY
+    class_weight: ClassWeight = None
+    # Of all models, but no parameters of classifiers.
+    target_transform: TransformChoice = field(default_factory=lambda: "auto", init=False)
+    target_range: RangeChoice = field(default_factory=lambda: "auto", init=False)
 
     @property
     def classes_(self) -> Labels:
@@ -130,9 +93,8 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         """Check the rows of a fit, and code their classes."""
         return open_rows(self, X, y, weight, groups, ClassTask(self.class_weight, declared))
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        del grouped
-        fitted, left_out = fit_point(self, opening)
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fitted, left_out = fit_point(self, opened, settings)
         return with_probability(fitted, left_out())
 
     def _may_grow(self) -> bool:
@@ -155,7 +117,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         """
         known = self.fitted_.classes if self.__sklearn_is_fitted__() else None
         declared = declared_classes(classes, known)
-        with followed(self, X, None):
+        with fit_progress(self, X, None):
             self.fitted_ = with_more(
                 self, X, y, sample_weight, declared, opening=self._opened, regrown=self._regrown
             )
@@ -186,7 +148,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_decisions(), out, client)
+        return ask(self, X, decision_question(), out, client)
 
     def predict(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the label of every row, or columns of 0 and 1 where there are several.
@@ -195,7 +157,7 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         .arrow file, or numeric ones to a .npy or .h5 file, and returns its path. With a `client`,
         its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_labels(), out, client)
+        return ask(self, X, label_question(), out, client)
 
     def predict_proba(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return the probability of every class, (n, n_classes).
@@ -204,7 +166,8 @@ relevant_directions_, training_histograms_, n_features_in_, feature_names_in_, t
         the result to a file. With a `client`, its workers read the files of a scan and write to a
         folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_shares(), out, client)
+        check_is_fitted(self)
+        return ask(self, X, probability_question(self.classes_), out, client)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,35 +1,31 @@
 """The interval model: every prediction with its own interval."""
 
-from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.engines.progress import Verbose
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
-from elmband.estimators._fit_intervals import fit_intervals
-from elmband.estimators._judge import calibrated, evaluated
+from elmband.estimators._evaluate import calibrated, evaluated
+from elmband.estimators._fit_layer import fit_published
+from elmband.estimators._fit_stack import fit_log_variance
 from elmband.estimators._model import ELMModel
-from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
+from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened
-from elmband.estimators._refresh import refreshed
-from elmband.ground.arrays import Precision
-from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.estimators._parameters import Settings
+from elmband.layers.neurons import NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.evaluation import Evaluation
+from elmband.models import intervals
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
-from elmband.stacks.search import MAX_NEURONS, Rounds
 from elmband.sums.rows import Rows
-from elmband.uncertainty.local_fit import LocalColumns
-from elmband.uncertainty.mean import MeanModel, SelectionMethod
-from elmband.uncertainty.predictive import Symmetric
-from elmband.uncertainty.targets import RangeChoice
-from elmband.uncertainty.transform import TransformChoice
+from elmband.uncertainty.fit_predictive import Symmetric
+from elmband.uncertainty.mean import MeanModel
 
 
+@dataclass(eq=False, repr=False)
 class ELMIntervalRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
     """Extreme Learning Machine whose every prediction carries its own interval.
 
@@ -144,66 +140,18 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
     # With metadata routing on, a Pipeline hands these to predict without being told.
     __metadata_request__predict = {"confidence_level": True, "return_std": True}  # noqa: RUF012
 
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        noise: Literal["log", "squared"] = "log",
-        calibration: Literal["loo", "gaussian"] = "loo",
-        symmetric: Symmetric = "auto",
-        noise_neurons: NeuronCounts | None = None,
-        noise_alpha: AlphaRule | None = None,
-        covariance: Literal["jackknife", "wild"] = "jackknife",
-        mode: Literal["auto", "exact", "fast"] = "auto",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        selection: SelectionMethod | None = None,
-        target_transform: TransformChoice = "auto",
-        target_range: RangeChoice = "auto",
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        super().__init__(
-            n_neurons,
-            activation=activation,
-            bias=bias,
-            density=density,
-            weight_scale=weight_scale,
-            alpha=alpha,
-            n_estimators=n_estimators,
-            learning_rounds=learning_rounds,
-            max_neurons=max_neurons,
-            local_layers=local_layers,
-            selection=selection,
-            target_transform=target_transform,
-            target_range=target_range,
-            precision=precision,
-            chunk_size=chunk_size,
-            device=device,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.noise = noise
-        self.calibration = calibration
-        self.symmetric = symmetric
-        self.noise_neurons = noise_neurons
-        self.noise_alpha = noise_alpha
-        self.covariance = covariance
-        self.mode = mode
+    _: KW_ONLY
+    noise: Literal["log", "squared"] = "log"
+    calibration: Literal["loo", "gaussian"] = "loo"
+    symmetric: Symmetric = "auto"
+    noise_neurons: NeuronCounts | None = None
+    noise_alpha: AlphaRule | None = None
+    covariance: Literal["jackknife", "wild"] = "jackknife"
+    mode: Literal["auto", "exact", "fast"] = "auto"
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        fitted, _ = fit_intervals(self, opening, grouped=grouped)
-        return fitted
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fit = fit_published if settings.single_layer else fit_log_variance
+        return fit(self, opened, settings)[0]
 
     def _may_grow(self) -> bool:
         """Tell that rows can be added to the model, or why they cannot."""
@@ -292,14 +240,15 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         files of a scan and write all that is asked for to a folder `out` of Parquet files.
         """
         if confidence_level is None and not return_std:
-            return ask(self, X, _questions.means(), out, client)
+            return ask(self, X, intervals.mean_question(), out, client)
         if confidence_level is not None and return_std:
             raise ValueError("Ask predict for return_std or for a confidence_level, not for both.")
         if out is not None and client is None:
             raise ValueError("predict writes means only; predict_interval(out=) writes intervals.")
         if return_std:
-            return ask(self, X, _questions.means_and_deviations(), out, client)
-        return ask(self, X, _questions.means_and_bounds(confidence_level), out, client)
+            return ask(self, X, intervals.deviation_question(), out, client)
+        question = intervals.interval_question(confidence_level, with_mean=True)
+        return ask(self, X, question, out, client)
 
     def predict_interval(
         self,
@@ -319,7 +268,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         With a `client`, its workers read the files of a scan and write the same to a folder `out`
         of Parquet files.
         """
-        question = _questions.bounds(confidence_level)
+        question = intervals.interval_question(confidence_level)
         return ask(self, X, question, out, client, as_frame=as_frame)
 
     def predict_quantiles(
@@ -337,7 +286,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         `out` streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its
         workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.quantiles(quantiles), out, client)
+        return ask(self, X, intervals.quantile_question(quantiles), out, client)
 
     def predict_variance(
         self,
@@ -355,7 +304,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         streams them to a .parquet, .npy, .h5, .csv or .arrow file. With a `client`, its workers
         read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.variances(confidence_level), out, client)
+        return ask(self, X, intervals.variance_question(confidence_level), out, client)
 
     def accept(
         self,
@@ -372,7 +321,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         file name `out` streams the result to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        question = _questions.narrow_rows(max_width, confidence_level)
+        question = intervals.width_question(max_width, confidence_level)
         return ask(self, X, question, out, client)
 
     def triage(
@@ -393,5 +342,5 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         place: 0 accepted, 1 noisy here, 2 unlike training rows. With a `client`, its workers read
         the files of a scan and write the table to a folder `out` of Parquet files.
         """
-        question = _questions.triage_by_width(max_width, confidence_level)
+        question = intervals.triage_question(max_width, confidence_level)
         return ask(self, X, question, out, client, as_frame=as_frame)

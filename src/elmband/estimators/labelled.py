@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from elmband.estimators._class_targets import encoder_of, known_labels, named
-from elmband.estimators._open_rows import count_targets, new_rows
+from elmband.estimators._arrays import held_out_rows
+from elmband.estimators._ask import new_rows
+from elmband.estimators._class_targets import encoder_of, known_labels, labels_of_codes
+from elmband.estimators._open_rows import count_targets
 from elmband.estimators._scans import check_targets
-from elmband.estimators._validate import held_out_rows
 from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.sources.stream import Scan
 
@@ -41,4 +42,4 @@ def labelled_scan(model: Any, rows: Scan, method: str) -> tuple[Scan, Callable[[
 
 
 def _places(classes: Any, state: Any, y: Labels) -> Labels:
-    return np.asarray(classes.positions(named(y, state)))
+    return np.asarray(classes.positions(labels_of_codes(y, state)))

@@ -3,19 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from elmband.estimators._model import ELMModel
 from elmband.estimators._saved import restore
 from elmband.estimators.classifier import ELMClassifier
 from elmband.estimators.interval import ELMIntervalRegressor
 from elmband.estimators.point import ELMRegressor
 from elmband.estimators.selective import ELMSelectiveClassifier
-from elmband.models import model_file
-from elmband.models.state import KINDS
+from elmband.models.model_file import KINDS
 from elmband.sources.encode import TableEncoder
 from elmband.sources.encode.saving import NAME as ENCODER
 from elmband.sources.encode.saving import state_of
+from elmband.sums.packed_file import Stored, read
 
 _MODELS: dict[str, type[ELMModel]] = {
     model.__name__: model
@@ -41,7 +39,7 @@ def load(path: str | Path) -> Any:
     >>> bool((again.predict_interval(data.X) == model.predict_interval(data.X)).all())
     True
     """
-    stored = model_file.read(path, KINDS)
+    stored = read(path, KINDS)
     if stored.model == ENCODER:
         return _encoder(path, stored)
     kind = _MODELS.get(stored.model)
@@ -50,13 +48,13 @@ def load(path: str | Path) -> Any:
     model = kind()
     try:
         restore(model, stored)
-        check_is_fitted(model)
+        _ = model.fitted_
     except Exception as error:
         raise ValueError(f"{path} is damaged or was changed: its model does not work.") from error
     return model
 
 
-def _encoder(path: str | Path, stored: model_file.Stored) -> TableEncoder:
+def _encoder(path: str | Path, stored: Stored) -> TableEncoder:
     """Return an encoder whose parts work together."""
     try:
         encoder = TableEncoder.from_state(state_of(stored))

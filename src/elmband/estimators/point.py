@@ -1,18 +1,18 @@
 """The point model: random hidden layers with ridge output layers."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
-from elmband.estimators._fit_mean import fit_point
+from elmband.estimators._fit_stack import fit_point
 from elmband.estimators._model import ELMModel
 from elmband.estimators._open_rows import Opened
+from elmband.estimators._parameters import Settings
 from elmband.models.fitted import Fitted
+from elmband.models.intervals import mean_question
 from elmband.uncertainty.targets import smearing_points
 
 
@@ -144,9 +144,8 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
     (3,)
     """
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        del grouped
-        fitted, left_out = fit_point(self, opening)
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fitted, left_out = fit_point(self, opened, settings)
         if not fitted.targets.transformed:
             return fitted
         smearing = smearing_points(left_out())
@@ -159,4 +158,4 @@ class ELMRegressor(MultiOutputMixin, RegressorMixin, ELMModel):
         a .parquet, .npy, .h5, .csv or .arrow file, and returns its path. With a `client`, its
         workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.means(), out, client)
+        return ask(self, X, mean_question(), out, client)

@@ -1,43 +1,38 @@
 """The classifier that abstains: labels for the rows it is certain of, the others for a person."""
 
-from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmband.engines.progress import Verbose
-from elmband.estimators import _questions
 from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask
+from elmband.estimators._evaluate import decided_rows, scored_rows
 from elmband.estimators._fit_classes import decided, request_of, with_decisions, with_probability
-from elmband.estimators._fit_intervals import fit_intervals
-from elmband.estimators._judge import decided_rows, known_rows
-from elmband.estimators._more_rows import check_one_noise_layer, with_old_noise
+from elmband.estimators._fit_layer import fit_published
+from elmband.estimators._fit_stack import fit_log_variance
+from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened, open_rows
-from elmband.estimators._refresh import refreshed
-from elmband.estimators._validate import check_choice
+from elmband.estimators._parameters import Settings, check_choice
 from elmband.estimators.classifier import ELMClassifier
-from elmband.ground.arrays import Precision
-from elmband.layers.neurons import Kind, NeuronCounts
+from elmband.layers.neurons import NeuronCounts
 from elmband.layers.output_layer import AlphaRule
 from elmband.metrics.decided import SelectiveEvaluation
+from elmband.models.classes import accept_question, confidence_question, triage_question
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown
 from elmband.models.intervals import check_levels
-from elmband.models.request import WISHES
-from elmband.models.thresholds import Thresholds
-from elmband.stacks.search import MAX_NEURONS, Rounds
+from elmband.models.thresholds import WISHES, Thresholds
 from elmband.sums.rows import Rows
-from elmband.uncertainty.classes import ClassWeight
 from elmband.uncertainty.confidence import RULES, Confidence, Rule
-from elmband.uncertainty.local_fit import LocalColumns
-from elmband.uncertainty.mean import MeanModel
-from elmband.uncertainty.predictive import Symmetric
+from elmband.uncertainty.fit_predictive import Symmetric
+from elmband.uncertainty.mean import MeanModel, SelectionMethod
 from elmband.uncertainty.promise import Threshold
 
 
+@dataclass(eq=False, repr=False)
 class ELMSelectiveClassifier(ELMClassifier):
     """Extreme Learning Machine that answers only the rows it is certain of.
 
@@ -105,70 +100,24 @@ target_name_
     """
 
     # Intervals are a means here: these parameters of the interval model stay as they are.
-    calibration: Literal["loo", "gaussian"] = "gaussian"
-    symmetric: Symmetric = "auto"
-    covariance: Literal["jackknife", "wild"] = "jackknife"
+    calibration: ClassVar[Literal["loo", "gaussian"]] = "gaussian"
+    symmetric: ClassVar[Symmetric] = "auto"
+    covariance: ClassVar[Literal["jackknife", "wild"]] = "jackknife"
 
-    def __init__(
-        self,
-        n_neurons: NeuronCounts | Literal["auto"] = "auto",
-        *,
-        coverage: float | None = None,
-        max_error: float | None = None,
-        max_fpr: float | None = None,
-        min_precision: float | None = None,
-        rank_by: Rule = "probability",
-        per_class: bool = False,
-        pos_label: Any = None,
-        class_weight: ClassWeight = None,
-        activation: Kind = "tanh",
-        bias: bool = True,
-        density: float = 1.0,
-        weight_scale: float = 1.0,
-        alpha: AlphaRule = "auto",
-        noise: Literal["log", "squared"] = "log",
-        noise_neurons: NeuronCounts | None = None,
-        noise_alpha: AlphaRule | None = None,
-        mode: Literal["auto", "exact", "fast"] = "auto",
-        n_estimators: int | None = None,
-        learning_rounds: Rounds = "auto",
-        max_neurons: int = MAX_NEURONS,
-        local_layers: LocalColumns = "auto",
-        precision: Precision = "auto",
-        chunk_size: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: Verbose = "auto",
-    ) -> None:
-        super().__init__(
-            n_neurons,
-            class_weight=class_weight,
-            activation=activation,
-            bias=bias,
-            density=density,
-            weight_scale=weight_scale,
-            alpha=alpha,
-            n_estimators=n_estimators,
-            learning_rounds=learning_rounds,
-            max_neurons=max_neurons,
-            local_layers=local_layers,
-            precision=precision,
-            chunk_size=chunk_size,
-            device=device,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.noise = noise
-        self.noise_neurons = noise_neurons
-        self.noise_alpha = noise_alpha
-        self.mode = mode
-        self.coverage = coverage
-        self.max_error = max_error
-        self.max_fpr = max_fpr
-        self.min_precision = min_precision
-        self.rank_by = rank_by
-        self.per_class = per_class
-        self.pos_label = pos_label
+    _: KW_ONLY
+    noise: Literal["log", "squared"] = "log"
+    noise_neurons: NeuronCounts | None = None
+    noise_alpha: AlphaRule | None = None
+    mode: Literal["auto", "exact", "fast"] = "auto"
+    coverage: float | None = None
+    max_error: float | None = None
+    max_fpr: float | None = None
+    min_precision: float | None = None
+    rank_by: Rule = "probability"
+    per_class: bool = False
+    pos_label: Any = None
+    # Of other classifiers: noise is learned from all neurons.
+    selection: SelectionMethod | None = field(default_factory=lambda: None, init=False)
 
     def _opened(
         self, X: Any, y: Any, weight: Any, groups: Any = None, declared: Any = None
@@ -181,8 +130,9 @@ target_name_
         request_of(self, opened.classes)
         return opened
 
-    def _learned(self, opening: Callable[[], Opened], *, grouped: bool) -> Fitted:
-        fitted, left_out = fit_intervals(self, opening, grouped=grouped)
+    def _learned(self, opened: Opened, settings: Settings) -> Fitted:
+        fit = fit_published if settings.single_layer else fit_log_variance
+        fitted, left_out = fit(self, opened, settings)
         found = left_out()
         return with_decisions(self, with_probability(fitted, found), found)
 
@@ -307,7 +257,7 @@ target_name_
         levels = check_levels(confidence_level)
         if not levels.single:
             raise ValueError("calibrate takes a single confidence_level.")
-        rows = known_rows(self, X, y, sample_weight, groups).small(len(self.classes_))
+        rows = scored_rows(self, X, y, sample_weight, groups).small(len(self.classes_))
         request = request_of(self, self.fitted_.classes)
         self.fitted_ = decided(self.fitted_, request, (rows, levels.values[0]))
         return self
@@ -318,7 +268,7 @@ target_name_
         A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.class_confidence(), out, client)
+        return ask(self, X, confidence_question(), out, client)
 
     def accept(self, X: Any, *, out: str | Path | None = None, client: Any = None) -> Any:
         """Return which rows are answered, (n,) of bool.
@@ -326,7 +276,7 @@ target_name_
         A file name `out` streams it to a .parquet, .npy, .h5, .csv or .arrow file. With a
         `client`, its workers read the files of a scan and write to a folder `out` of Parquet files.
         """
-        return ask(self, X, _questions.certain_rows(self._chosen()), out, client)
+        return ask(self, X, accept_question(self._chosen()), out, client)
 
     def triage(
         self,
@@ -347,7 +297,7 @@ target_name_
         its workers read the files of a scan and write the table, reasons in words, to a folder
         `out` of Parquet files.
         """
-        question = _questions.triage_by_confidence(self._chosen())
+        question = triage_question(self._chosen())
         return ask(self, X, question, out, client, as_frame=as_frame)
 
     def evaluate(

@@ -28,16 +28,17 @@ def begin() -> None:
         current_thread() is main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     ):
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, end_at_once)
 
 
 def finish() -> None:
     """Give Ctrl-C back to those who put files in order first."""
-    if signal.getsignal(signal.SIGINT) is _end:
+    if signal.getsignal(signal.SIGINT) is end_at_once:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(_: int, __: FrameType | None) -> None:
+def end_at_once(_: int, __: FrameType | None) -> None:
+    """End this process, which has nothing to put in order yet."""
     os._exit(INTERRUPTED)
 
 

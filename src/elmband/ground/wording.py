@@ -115,6 +115,28 @@ def percent_exactly(share: float) -> str:
     return f"{100 * share:.10g} %"
 
 
+def percent_down(level: float) -> str:
+    """Write a level in percent, with one decimal that promises no more than there is.
+
+    Examples
+    --------
+    >>> percent_down(111 / 112), percent_down(19 / 20)
+    ('99.1 %', '95 %')
+    """
+    return f"{math.floor(1000 * level + 1e-9) / 10:g} %"
+
+
+def megabytes(size: float) -> str:
+    """Write a number of bytes.
+
+    Examples
+    --------
+    >>> megabytes(1234567)
+    '1.23 MB'
+    """
+    return f"{size / 1e6:.2f} MB"
+
+
 def span(low: float, high: float) -> str:
     """Write a range of values.
 

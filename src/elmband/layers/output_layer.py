@@ -30,15 +30,6 @@ from elmband.sums.rows import Rows
 AlphaRule: TypeAlias = float | Literal["auto", "loo", "gcv"]
 
 
-def in_mean_weights(rule: AlphaRule, weight: float) -> AlphaRule:
-    """Return the rule for rows whose weights were divided by `weight`, their mean.
-
-    A number γ acts on the weights as given, as in scikit-learn's `Ridge`: with weights t·s the
-    solution is that of s with γ/t.
-    """
-    return rule / weight if isinstance(rule, float) else rule
-
-
 # The dual form is used up to this many rows per neuron.
 _DUAL_RATIO = 1.25
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import erf
-from sklearn.metrics import mean_pinball_loss
 
 from elmband.ground.arrays import Floats
 from elmband.metrics.checks import check_levels, judge, require, rows, standardised, weighted_mean
@@ -98,6 +97,8 @@ def pinball(
     weight, y, p = rows(y_true, sample_weight, q.shape, quantile_predictions=quantile_predictions)
     if np.isinf(p).any():
         return np.inf
+    from sklearn.metrics import mean_pinball_loss  # noqa: PLC0415 - slow to load
+
     columns = zip(q.flat, np.moveaxis(p.reshape(*y.shape, -1), -1, 0), strict=True)
     losses = [mean_pinball_loss(y, c, alpha=a, sample_weight=weight) for a, c in columns]
     return float(np.mean(losses))

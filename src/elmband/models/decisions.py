@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from elmband.models.thresholds import Known, Thresholds
+from elmband.models.thresholds import ScoredRows, Thresholds
 from elmband.uncertainty.confidence import Answer, Confidence
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -46,10 +46,15 @@ class Triage(NamedTuple):
     reason: Any
 
 
-class Usual(NamedTuple):
+class NoveltyLimit(NamedTuple):
     """What training rows are like: nearly all of them stay below this variance of the models."""
 
     deviation: float
+
+    @classmethod
+    def name_in_files(cls) -> str:
+        """Return the name that the first version gave it."""
+        return "Usual"
 
     @classmethod
     def of(cls, answer: Answer, s: Floats | None) -> Self:
@@ -81,7 +86,7 @@ class Deciding:
     """
 
     confidence: Confidence
-    left_out: Known
-    usual: Usual
-    held_out: tuple[Known, float] | None = None
+    left_out: ScoredRows
+    novelty: NoveltyLimit
+    held_out: tuple[ScoredRows, float] | None = None
     thresholds: Thresholds | None = None

@@ -12,7 +12,6 @@ from elmband.models.decisions import Deciding
 from elmband.models.grown import Grown
 from elmband.models.target_units import TargetUnits
 from elmband.sources.encode import EncoderState
-from elmband.sources.stream import Scan
 from elmband.stacks.mean_stack import MeanStack
 from elmband.sums.histograms import TrainingHistograms
 from elmband.sums.row_prints import RowPrints
@@ -51,7 +50,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Second:
+class NoiseStage:
     """What people read of the published noise model: its layer, its γ, and the error of a mode."""
 
     hidden: HiddenLayer
@@ -87,23 +86,6 @@ class Roles(NamedTuple):
     weight: str | None = None
     groups: str | None = None
 
-    @classmethod
-    def of(cls, X: Any, y: Any = None, weight: Any = None, groups: Any = None) -> Self:
-        """Look for names at a scan, or at columns of data frames; arrays have none."""
-        if not isinstance(X, Scan):
-            return cls(_name_of(y), _name_of(weight), _name_of(groups))
-        targets = X.target_names or ()
-        target = targets[0] if len(targets) == 1 else None
-        return cls(target, X.weight_name, _name_of(groups))
-
-
-def _name_of(column: Any) -> str | None:
-    """Return the name of a column of pandas, Polars or Dask, whose arrays have keys for names."""
-    is_series = any(kind.__name__ == "Series" for kind in type(column).__mro__)
-    name = getattr(column, "name", None) if is_series else None
-    # Polars calls columns without a name "".
-    return str(name) if isinstance(name, str) and name else None
-
 
 class Training(NamedTuple):
     """How rows were learned from, and what is known of them besides."""
@@ -131,9 +113,9 @@ class Fitted:
     """A fitted model: mean, noise, targets and calibration; for classes also probabilities.
 
     It is what is saved, exported, reported on and sent to workers. The mean is a stack or a single
-    layer. The noise is None for points, a `SquaredNoise` for the published model, whose `second`
-    stage people may look at, else a `Predictive`. A model with `grown` sums can be added rows to;
-    whether noise and calibration are older than these, it is `stale`.
+    layer. The noise is None for points, a `SquaredNoise` for the published model, whose
+    `noise_stage` people may look at, else a `Predictive`. Rows can be added to a model with `grown`
+    sums; where noise and calibration are older than these, it is `stale`.
     """
 
     inputs: Inputs
@@ -141,7 +123,7 @@ class Fitted:
     targets: TargetUnits
     mean: MeanStack | Layer
     noise: Predictive | SquaredNoise | None = None
-    second: Second | None = None
+    noise_stage: NoiseStage | None = None
     new_levels: NewLevels | None = None
     calibration: Calibration | None = None
     symmetric: bool = True

@@ -13,12 +13,12 @@ import numpy as np
 from elmband.engines import engine
 from elmband.ground.arrays import double, namespace, to_numpy
 from elmband.layers.hidden import FeatureMap, HiddenLayer
-from elmband.layers.output_layer import AlphaRule, RidgeProblem, in_mean_weights
+from elmband.layers.output_layer import AlphaRule, RidgeProblem
 from elmband.stacks.kept_rows import KeptRows
 from elmband.sums.moments import Chunk, Count, Gram, Several, TargetSums, gram
 from elmband.sums.rows import Rows, RowScaling
 from elmband.sums.scaling import Scaling
-from elmband.uncertainty.mean import MeanModel, draw_hidden, standardised
+from elmband.uncertainty.mean import MeanModel, draw_hidden, in_mean_weights, standardised
 from elmband.uncertainty.noise.sampled import squares_of
 
 # Relative difference of sums of squares that rounding alone may make.

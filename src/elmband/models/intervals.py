@@ -1,12 +1,15 @@
-"""What a model of numbers says of a block of rows: means, bounds, quantiles and variances."""
+"""What models of numbers are asked, and say of a block of rows: means, bounds, variances."""
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, namespace, place
+from elmband.ground.arrays import Array, double, namespace, place, to_numpy
 from elmband.models.fitted import Fitted
+from elmband.models.question import Columns, Question, column, fields, side_by_side
+from elmband.uncertainty.calibrate import two_sided
 from elmband.uncertainty.noise.parts import Parts
 
 REASONS = np.array(["accepted", "noisy here", "unlike training rows"], dtype=object)
@@ -98,6 +101,138 @@ def check_levels(confidence_level: Any, name: str = "confidence_level") -> Level
     return Levels(tuple(float(level) for level in np.atleast_1d(levels)), levels.ndim == 0)
 
 
+def check_level(confidence_level: Any, who: str) -> float:
+    """Return a single level."""
+    levels = check_levels(confidence_level)
+    if not levels.single:
+        raise ValueError(f"{who} a single confidence_level.")
+    return levels.values[0]
+
+
+def mean_question() -> Question:
+    """Ask for predicted means, (n,) or (n, m)."""
+    return Question("predict", _mean, partial(column, name="mean"))
+
+
+def _mean(fitted: Fitted, X: Array) -> Array:
+    return fitted.targets.shaped(means(fitted, X))
+
+
+def deviation_question() -> Question:
+    """Ask for means and standard deviations."""
+    return Question("predict", _mean_and_std, _mean_and_std_columns)
+
+
+def _mean_and_std(fitted: Fitted, X: Array) -> tuple[Array, Array]:
+    parts, shaped = fitted.totals(X), fitted.targets.shaped
+    return shaped(mean_in_units(fitted, parts, X)), shaped(deviation(fitted, parts, X))
+
+
+def _mean_and_std_columns(answer: tuple[Array, Array]) -> Columns:
+    return side_by_side(dict(zip(("mean", "std"), answer, strict=True)))
+
+
+def interval_question(confidence_level: Any, *, with_mean: bool = False) -> Question:
+    """Ask for intervals; `predict` gives the mean with them, and so does every table."""
+    levels = check_levels(confidence_level)
+    whole = partial(_mean_and_interval, levels=levels)
+    columns = partial(_bound_columns, levels=levels)
+    if with_mean:
+        return Question("predict", whole, columns)
+    return Question("predict_interval", partial(_interval_of, levels=levels), columns, whole)
+
+
+def _interval_of(fitted: Fitted, X: Array, levels: Levels) -> Array:
+    return _interval(fitted, fitted.totals(X), levels, X)
+
+
+def _mean_and_interval(fitted: Fitted, X: Array, levels: Levels) -> tuple[Array, Array]:
+    parts = fitted.totals(X)
+    mean = fitted.targets.shaped(mean_in_units(fitted, parts, X))
+    return mean, _interval(fitted, parts, levels, X)
+
+
+def _interval(fitted: Fitted, parts: Parts, levels: Levels, X: Array) -> Array:
+    """Return bounds (n, m, 2, k), without the axes that nobody asked for."""
+    found = intervals(fitted, parts, levels.values, X)
+    found = found[..., 0] if levels.single else found
+    return found[:, 0, ...] if fitted.targets.single_output else found
+
+
+def _bound_columns(answer: tuple[Array, Array], levels: Levels) -> Columns:
+    ends = [level_name(level) for level in levels.values]
+    if len(set(ends)) < len(ends):
+        raise ValueError("confidence_level names a level twice; columns need different names.")
+    mean, interval = answer
+    interval = interval[..., None] if levels.single else interval
+    found = {"mean": mean}
+    for k, end in enumerate(ends):
+        found |= {f"lower_{end}": interval[..., 0, k], f"upper_{end}": interval[..., 1, k]}
+    return side_by_side(found)
+
+
+def quantile_question(shares: Any) -> Question:
+    """Ask for quantiles, (n, k) or (n, m, k), without the last axis for a single one."""
+    levels = check_levels(shares, "quantiles")
+    columns = partial(_quantile_columns, levels=levels)
+    return Question("predict_quantiles", partial(_quantiles, levels=levels), columns)
+
+
+def _quantiles(fitted: Fitted, X: Array, levels: Levels) -> Array:
+    parts = fitted.totals(X)
+    columns = [quantile(fitted, parts, share, X) for share in levels.values]
+    values = namespace(X).stack(columns, axis=-1)
+    values = values[..., 0] if levels.single else values
+    return values[:, 0, ...] if fitted.targets.single_output else values
+
+
+def _quantile_columns(answer: Array, levels: Levels) -> Columns:
+    answer = answer[..., None] if levels.single else answer
+    names = [f"quantile_{level_name(share)}" for share in levels.values]
+    return side_by_side({name: answer[..., k] for k, name in enumerate(names)})
+
+
+def variance_question(confidence_level: Any) -> Question:
+    """Ask for the variance in named parts."""
+    z = two_sided(check_level(confidence_level, "predict_variance takes"))
+    answer = partial(variance_parts, z=z)
+    return Question("predict_variance", answer, fields, kind=VarianceParts, typed=True)
+
+
+def width_question(max_width: Any, confidence_level: Any) -> Question:
+    """Ask which rows have narrow intervals, (n,) of bool."""
+    level = check_level(confidence_level, "accept and triage take")
+    answer = partial(_is_narrow, level=level, max_width=max_width)
+    return Question("accept", answer, partial(column, name="accepted"))
+
+
+def _is_narrow(fitted: Fitted, X: Array, level: float, max_width: Any) -> Array:
+    return narrow(fitted, fitted.totals(X), level, max_width, X)
+
+
+def triage_question(max_width: Any, confidence_level: Any) -> Question:
+    """Ask which rows are accepted by the width of their interval, and why others are not."""
+    level = check_level(confidence_level, "accept and triage take")
+    answer = partial(_triage, level=level, max_width=max_width)
+    kind = IntervalTriage
+    return Question("triage", answer, _triage_columns, kind=kind, typed=True, words=REASONS)
+
+
+def _triage(fitted: Fitted, X: Array, level: float, max_width: Any) -> IntervalTriage:
+    parts = fitted.parts(X)
+    accepted = narrow(fitted, parts, level, max_width, X)
+    reason = REASONS.take(to_numpy(reasons(parts, accepted)))
+    mean = fitted.targets.shaped(mean_in_units(fitted, parts, X))
+    interval = _interval(fitted, parts, Levels((level,), single=True), X)
+    return IntervalTriage(mean, interval, accepted, reason)
+
+
+def _triage_columns(answer: IntervalTriage) -> Columns:
+    low, high = answer.interval[..., 0], answer.interval[..., 1]
+    numbers = side_by_side({"mean": answer.mean, "lower": low, "upper": high})
+    return {**numbers, "accepted": answer.accepted, "reason": answer.reason}
+
+
 def means(fitted: Fitted, X: Array) -> Array:
     """Return the predicted mean of every row, (n, m), of points and of intervals."""
     targets = fitted.targets
@@ -137,13 +272,14 @@ def bounds(fitted: Fitted, parts: Parts, level: float, X: Array) -> list[Array]:
     assert calibration is not None
     if level == 0 and (fitted.symmetric or calibration.kind == "gaussian"):
         return [targets.among_values(targets.in_units(parts.mean, X), 0)] * 2
+    outputs = range(parts.mean.shape[1])
     if fitted.symmetric:
-        pairs = [(calibration.symmetric(level, j),) * 2 for j in range(targets.count)]
-        below, above = parts.total, parts.total
+        below = above = parts.total
+        pairs = [(calibration.symmetric(level, j),) * 2 for j in outputs]
     else:
-        pairs = [calibration.tails(level, j) for j in range(targets.count)]
         below, above = parts.below, parts.above
-    z = place(pairs, X, namespace(X).float64)
+        pairs = [calibration.tails(level, j) for j in outputs]
+    z = place(np.asarray(pairs), X, namespace(X).float64)
     # A median is a single number even where nothing is known of the noise.
     ends = (-math.inf, math.inf) if level else (double(parts.mean),) * 2
     lower = _bound(parts.mean, -z[:, 0], below, above, ends[0])

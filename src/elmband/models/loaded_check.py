@@ -10,23 +10,25 @@ from elmband.layers.hidden import FeatureMap
 from elmband.layers.neurons import SQUARED_DISTANCES
 from elmband.layers.views import SoftClip
 from elmband.models.classes import answer, labels, shares
-from elmband.models.fitted import Fitted, Inputs, Notes
+from elmband.models.fitted import Fitted, Inputs, Layer, Notes
 from elmband.models.intervals import means
 from elmband.sources.encode.saving import check_state
 from elmband.sums.row_prints import MOST_PRINTS
 from elmband.sums.value_counts import MOST_VALUES
+from elmband.uncertainty.noise.squared import SquaredNoise
+from elmband.uncertainty.predictive import Predictive
 
 
 def check_works(fitted: Fitted) -> None:
     """Ask about a row of zeros; a value that does not work raises an exception of any kind."""
     n, m = fitted.inputs.width, len(fitted.targets.scaling.mean)
-    maps = list(_maps(fitted))
+    maps, noise_maps = list(_maps(fitted)), list(_noise_maps(fitted))
     # Not even a row is made of features that the layers do not have.
     if not maps:
         raise ValueError("features do not fit")
     for features in maps:
         _check_map(features, n)
-    for features in _noise_maps(fitted):
+    for features in noise_maps:
         _check_map(features)
     if fitted.targets.single_output and m != 1:
         raise ValueError("outputs do not fit")
@@ -49,31 +51,33 @@ def check_works(fitted: Fitted) -> None:
 
 def _check_read(fitted: Fitted, m: int) -> None:
     """Check what people read, and predictions do not need."""
-    layers = (fitted.layer, None if fitted.squared is None else fitted.squared.layer)
-    _check_finite(*(layer.coef for layer in layers if layer is not None))
+    layer = fitted.mean if isinstance(fitted.mean, Layer) else None
+    noise = fitted.noise.layer if isinstance(fitted.noise, SquaredNoise) else None
+    _check_finite(*(part.coef for part in (layer, noise) if part is not None))
     shape = () if fitted.targets.single_output else (m,)
-    strengths = (part.alpha for part in (fitted.layer, fitted.second) if part is not None)
+    strengths = (part.alpha for part in (layer, fitted.noise_stage) if part is not None)
     if any(alpha is not None and np.shape(alpha) != shape for alpha in strengths):
         raise ValueError("strengths do not fit")
 
 
 def _maps(fitted: Fitted) -> Iterator[FeatureMap]:
     """Yield the hidden layers in use."""
-    if fitted.layer is not None:
-        yield fitted.layer.features
-    if fitted.stack is not None:
-        yield from (member.features for member in fitted.stack.members)
+    if isinstance(fitted.mean, Layer):
+        yield fitted.mean.features
+    else:
+        yield from (member.features for member in fitted.mean.members)
     if fitted.grown is not None:
         yield fitted.grown.features
 
 
 def _noise_maps(fitted: Fitted) -> Iterator[FeatureMap]:
     """Yield the hidden layers of noise models, which may see more than the features."""
-    if fitted.predictive is not None:
-        for models in fitted.predictive.noise:
+    noise = fitted.noise
+    if isinstance(noise, Predictive):
+        for models in noise.noise:
             yield from (models.both.features, models.below.features, models.above.features)
-    if fitted.squared is not None and fitted.squared.features is not None:
-        yield fitted.squared.features
+    elif noise is not None and noise.features is not None:
+        yield noise.features
 
 
 def _try_classes(fitted: Fitted, row: Any, m: int) -> None:
@@ -103,12 +107,12 @@ def _try_abstention(fitted: Fitted, row: Any) -> None:
     deciding, classes = fitted.deciding, fitted.classes
     assert deciding is not None
     assert classes is not None
-    said, known, thresholds = answer(fitted, row), deciding.left_out, deciding.thresholds
-    score = deciding.confidence(said)
+    found, known, thresholds = answer(fitted, row), deciding.left_out, deciding.thresholds
+    score = deciding.confidence(found)
     if thresholds is not None:
         thresholds.accepted(known.score, known.called)
-        accepted = thresholds.accepted(score, said.place)
-        deciding.usual.reasons(said, accepted)
+        accepted = thresholds.accepted(score, found.place)
+        deciding.novelty.reasons(found, accepted)
         thresholds.statement(classes.labels)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from elmband.ground.arrays import (
     Array,
     Precision,
@@ -15,9 +17,10 @@ from elmband.ground.arrays import (
     product_dtype,
     to_numpy,
 )
-from elmband.sums.scaling import Extent, Scaling
+from elmband.sums.scaling import Scaling
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.target_values import nearest_values
-from elmband.uncertainty.targets import Columns, Support, check_within, given_range, is_auto
+from elmband.uncertainty.targets import Columns, is_auto
 from elmband.uncertainty.transform import Identity, Transform
 
 # Numbers that are transformed back in one call.
@@ -109,9 +112,11 @@ class TargetUnits:
         values = double(mean)
         if self.support is not None and self.transformed:
             values = self.support.bounds(values)
-        Y = self.transform.inverse(values * scale + centre)
+        Y = values * scale + centre
+        if self.transformed:
+            Y = self.transform.inverse(Y)
         if self.range is not None:
-            low, high = (place(end, Y) for end in zip(*self.range, strict=True))
+            low, high = (place(np.array(end), Y) for end in zip(*self.range, strict=True))
             Y = namespace(Y).minimum(namespace(Y).maximum(Y, low), high)
         dtype = self.result_dtype(X)
         if not self.transformed:
@@ -149,23 +154,3 @@ class TargetUnits:
         """Return standardised targets in their units, on NumPy, wherever they lie."""
         scale, centre = (place(a, T) for a in (self.scaling.scale, self.scaling.mean))
         return to_numpy(self.transform.inverse(T * scale + centre))
-
-
-def ends_in_units(ends: Extent, transform: Transform) -> Extent:
-    """Return the least and the greatest transformed targets in the units of y, each (m,)."""
-    return Extent(*(transform.inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
-
-
-def asked_range(
-    choice: Any, transform: Transform, n_outputs: int, ends: Extent | None
-) -> Columns | None:
-    """Return the range that was given, None where none was; refuse targets that leave it."""
-    if choice is None or is_auto(choice):
-        return None
-    found = given_range(choice, n_outputs)
-    if ends is not None:
-        low, high = (
-            to_numpy(transform.inverse(double(end)[None, :]))[0] for end in (ends.low, ends.high)
-        )
-        check_within(found, low, high)
-    return found

@@ -1,20 +1,80 @@
 """From what a user asks for, and rows whose labels are known, to thresholds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from numbers import Real
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from elmband.models.request import Request
 from elmband.uncertainty.promise import Grid, Risk, Threshold, coverage_threshold, estimate, promise
+
+Wish: TypeAlias = Literal["coverage", "max_error", "max_fpr", "min_precision"]
+WISHES: tuple[Wish, ...] = ("coverage", "max_error", "max_fpr", "min_precision")
+ASKED = (*WISHES, "per_class", "pos_label")
+"""Parameters that say which rows to answer."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 Places = np.ndarray[Any, Any]
 
 
-class Known(NamedTuple):
+class Request(NamedTuple):
+    """What is asked for: a wish with its number, and whether each class has its own threshold.
+
+    `positive` is the place of the positive class, None where there is none.
+    """
+
+    wish: Wish
+    value: float
+    per_class: bool
+    positive: int | None
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any], labels: Any) -> Self | None:
+        """Read the parameters `ASKED` of a model with these classes; None where nothing is."""
+        positive = positive_place(asked["pos_label"], labels)
+        wishes = {wish: asked[wish] for wish in WISHES if asked[wish] is not None}
+        if len(wishes) > 1:
+            raise ValueError(
+                f"{' and '.join(wishes)} are asked for at once; ask for one of {', '.join(WISHES)}."
+            )
+        for wish, value in wishes.items():
+            _check_share(wish, value)
+            request = cls(wish, float(value), bool(asked["per_class"]), positive)
+            if request.one_sided and positive is None:
+                raise ValueError(f"{wish} needs pos_label, the class whose false answers do harm.")
+            return request
+        return None
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether only answers of the positive class can do harm."""
+        return self.wish in ("max_fpr", "min_precision")
+
+
+def positive_place(pos_label: Any, labels: Any) -> int | None:
+    """Return the place of the positive class: the one named, else the second of two."""
+    known = labels.tolist()
+    if pos_label is None:
+        return 1 if len(known) == 2 else None
+    if pos_label not in known:
+        names = ", ".join(map(repr, known[:10]))
+        raise ValueError(f"pos_label={pos_label!r} is none of the classes {names}.")
+    return int(known.index(pos_label))
+
+
+def _check_share(wish: Wish, value: Any) -> None:
+    numeric = isinstance(value, Real) and not isinstance(value, bool)
+    if numeric and (0 < float(value) < 1 or (wish == "coverage" and float(value) == 1)):
+        return
+    hint = ""
+    if numeric and 1 < float(value) < 100:
+        hint = f" Did you mean {float(value) / 100:g}?"
+    raise ValueError(f"{wish} must be a share between 0 and 1; got {value!r}.{hint}")
+
+
+class ScoredRows(NamedTuple):
     """Rows with known labels: scores, places of called and of true classes, weights, groups.
 
     Weights are None where all rows count once, groups where rows are independent.
@@ -26,12 +86,17 @@ class Known(NamedTuple):
     s: Floats | None = None
     groups: np.ndarray[Any, Any] | None = None
 
-    def __repr__(self) -> str:
-        return f"Known({len(self.score):,} rows)"
+    @classmethod
+    def name_in_files(cls) -> str:
+        """Return the name that the first version gave it."""
+        return "Known"
 
-    def part(self, mask: Bools) -> "Known":
+    def __repr__(self) -> str:
+        return f"ScoredRows({len(self.score):,} rows)"
+
+    def part(self, mask: Bools) -> "ScoredRows":
         """Return some of the rows."""
-        return Known(*(None if a is None else a[mask] for a in self))  # type: ignore[arg-type]
+        return ScoredRows(*(None if a is None else a[mask] for a in self))  # type: ignore[arg-type]
 
     def small(self, n_classes: int) -> Self:
         """Return the same to be kept: places take as few bytes as they can."""
@@ -69,13 +134,13 @@ class Thresholds(NamedTuple):
 
 
 # Makes a threshold of rows that were called the class at a place, or of all rows: None.
-_One = Callable[[Known, int | None], Threshold]
+_One = Callable[[ScoredRows, int | None], Threshold]
 
 
-def estimated(request: Request, rows: Known, labels: Any) -> Thresholds:
+def estimated(request: Request, rows: ScoredRows, labels: Any) -> Thresholds:
     """Return thresholds from training rows left out."""
 
-    def one(rows: Known, place: int | None) -> Threshold:
+    def one(rows: ScoredRows, place: int | None) -> Threshold:
         if request.wish == "coverage":
             return coverage_threshold(rows.score, request.value, sample_weight=rows.s)
         risk, limit = _risk(request, rows, labels, place)
@@ -85,12 +150,12 @@ def estimated(request: Request, rows: Known, labels: Any) -> Thresholds:
 
 
 def promised(
-    request: Request, rows: Known, training: Known, labels: Any, confidence_level: float
+    request: Request, rows: ScoredRows, training: ScoredRows, labels: Any, confidence_level: float
 ) -> Thresholds:
     """Return thresholds that rows held out vouch for; candidates come from training rows."""
     count = len(labels) if request.per_class and not request.one_sided else 1
 
-    def one(rows: Known, place: int | None) -> Threshold:
+    def one(rows: ScoredRows, place: int | None) -> Threshold:
         if request.wish == "coverage":
             return coverage_threshold(rows.score, request.value, sample_weight=rows.s)
         risk, limit = _risk(request, rows, labels, place)
@@ -109,7 +174,7 @@ def promised(
     return _by_class(request, rows, labels, one)
 
 
-def _candidates(request: Request, training: Known, labels: Any, place: int | None) -> Grid:
+def _candidates(request: Request, training: ScoredRows, labels: Any, place: int | None) -> Grid:
     """Return thresholds at scores of training rows that count when they are answered."""
     known = training if training.s is None else training.part(training.s > 0)
     mine = known if place is None else known.part(known.called == place)
@@ -118,7 +183,7 @@ def _candidates(request: Request, training: Known, labels: Any, place: int | Non
     return Grid.of(some.score, risk.bad)
 
 
-def _by_class(request: Request, rows: Known, labels: Any, one: _One) -> Thresholds:
+def _by_class(request: Request, rows: ScoredRows, labels: Any, one: _One) -> Thresholds:
     if not request.per_class:
         return Thresholds((one(rows, None),) * len(labels))
     found: list[Threshold | None] = [None] * len(labels)
@@ -135,7 +200,9 @@ def _by_class(request: Request, rows: Known, labels: Any, one: _One) -> Threshol
     return Thresholds(tuple(whole), per_class=True)
 
 
-def _of_class(request: Request, part: Known, place: int, label: Any, one: _One) -> Threshold | None:
+def _of_class(
+    request: Request, part: ScoredRows, place: int, label: Any, one: _One
+) -> Threshold | None:
     """Return the threshold of rows that were all called one class."""
     if request.wish == "coverage" and not len(part.score):
         return None
@@ -145,12 +212,12 @@ def _of_class(request: Request, part: Known, place: int, label: Any, one: _One) 
         raise ValueError(f"For rows called {label}: {error}") from None
 
 
-def _only_called(rows: Known, place: int) -> Known:
+def _only_called(rows: ScoredRows, place: int) -> ScoredRows:
     """Return rows of which those called otherwise are the last to be answered."""
     return rows._replace(score=np.where(rows.called == place, rows.score, -np.inf))
 
 
-def _risk(request: Request, rows: Known, labels: Any, place: int | None) -> tuple[Risk, float]:
+def _risk(request: Request, rows: ScoredRows, labels: Any, place: int | None) -> tuple[Risk, float]:
     if request.wish == "max_error":
         risk = Risk.error(rows.called != rows.true)
         if place is not None:

@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -105,6 +104,8 @@ class Judge(NamedTuple):
         scale = np.sqrt(s @ (features - centre) ** 2 / n)
         scale[scale < 1e-9] = np.inf
         scale[0] /= _MARGIN_FIRST
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to load
+
         regression = LogisticRegression(
             C=_JUDGE_C, solver="newton-cholesky", tol=1e-9, max_iter=200
         )

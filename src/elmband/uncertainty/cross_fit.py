@@ -1,40 +1,45 @@
-"""Scores of rows that a whole model was not trained on: cross-fitting, for fits on few rows.
+"""Cross-fitting, for fits on few rows: scores of rows that a whole model was not trained on.
 
 Scores in closed form leave a row out of the output weights and of the noise model, but not out of
 what is chosen by all rows: where neurons are, which layers have a weight, γ. Of few rows each has
 a say in that, and its score comes out too small. So a few parts of the rows are held out in turn,
 all is fitted again to the others, and the scores are those of the rows held out. Of many rows none
 has a say: the scores turn into those in closed form, step by step.
+
+What learned neurons are drawn from has seen the targets of all rows as well, also of those that are
+left out afterwards: of few rows, errors in closed form come out too small after a round or two. So
+neurons learn as often as rows held out gain by it.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from elmband.engines import engine
-from elmband.ground.arrays import double, namespace, place
+from elmband.ground.arrays import double, namespace, place, to_numpy
 from elmband.layers.hidden import LayerSpec
-from elmband.layers.output_layer import AlphaRule, in_mean_weights
+from elmband.layers.output_layer import AlphaRule
 from elmband.stacks.ensemble import Stack
 from elmband.stacks.mean_stack import MeanStack
 from elmband.stacks.pool import Pool
-from elmband.stacks.search import Rounds, fit_stack, pool_rows
+from elmband.stacks.search import Rounds, fit_stack, pool_rows, search_rounds
 from elmband.sums.moments import Chunk
 from elmband.sums.rows import ArrayRows
 from elmband.sums.sample import taken
 from elmband.sums.scaling import Scaling
 from elmband.sums.weights import bounded_weights
 from elmband.uncertainty.calibrate import RowScores, row_scores
+from elmband.uncertainty.fit_predictive import NoiseSettings, fit_predictive
 from elmband.uncertainty.left_out import LeftOut
-from elmband.uncertainty.mean import Standardised, standardised
+from elmband.uncertainty.mean import Standardised, in_mean_weights, standardised
 from elmband.uncertainty.noise.parts import Parts as VarianceParts
-from elmband.uncertainty.predictive import NoiseSettings, fit_predictive
-from elmband.uncertainty.targets import Support
+from elmband.uncertainty.noise.parts import Support
 from elmband.uncertainty.transform import Identity
 
 R = TypeVar("R")
 Parts: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # Up to the first number of rows scores are those of rows held out, from the second on those in
 # closed form. Parts are as many as time allows: of few rows each is missed, and of many a third is
@@ -49,10 +54,17 @@ _ROWS_PER_CLASS_ROW = 4
 _MOST_HELD_OUT = 5000
 # Fewer rows than this leave no model to speak of when one of them is held out.
 _LEAST_ROWS = 3
+# Fewer rows than this have too little to tell how often neurons shall learn, and each round must
+# lower the mean squared error of rows held out by this share.
+_LEAST_ROWS_TO_LEARN, _LEAST_GAIN = 100, 0.02
+_MOST_ROUNDS = 2
 
 
 class Recipe(NamedTuple):
-    """How a model is fitted: its layers, or how many at most and how they learn; γ; the noise."""
+    """How a model is fitted: its layers, or how many at most and how they learn; γ; the noise.
+
+    Strengths γ are for rows whose weights were divided by their mean.
+    """
 
     specs: Sequence[LayerSpec] | None
     rule: AlphaRule
@@ -60,11 +72,6 @@ class Recipe(NamedTuple):
     noise: NoiseSettings
     rounds: Rounds
     max_neurons: int
-
-    def in_mean_weights(self, weight: float) -> Self:
-        """Return the same for rows whose weights were divided by `weight`."""
-        rule, noise = in_mean_weights(self.rule, weight), self.noise.in_mean_weights(weight)
-        return self._replace(rule=rule, noise=noise)
 
 
 class HeldOut(NamedTuple):
@@ -104,8 +111,7 @@ def cross_fitted(
             found = engine.for_all(lambda one: _scores_of(one, recipe), held_out)
     else:
         found = for_parts(lambda here: _fitted_scores(pool, here, recipe), parts)
-    order = _places(parts)
-    share = held_out_share(rows_worth(pool))
+    share, order = held_out_share(rows_worth(pool)), _places(parts)
     return RowScores.joined(found).taken(order).blended(closed, share)
 
 
@@ -235,3 +241,89 @@ def _places(parts: Parts) -> Parts:
 def _scores(parts: VarianceParts, targets: Scaling, rows: Chunk) -> RowScores:
     e = double(targets(rows.Y)) - parts.mean
     return row_scores(e, (parts.total, parts.above, parts.below), rows.s)
+
+
+class ChosenRounds(NamedTuple):
+    """How often neurons learn; "auto" where left-out errors can tell.
+
+    Where rows are so few that errors in closed form are too small, `held_out` are searches without
+    one of `parts` of the rows, with that many rounds, and `stack` is what the search of all rows
+    has found after these.
+    """
+
+    rounds: Rounds
+    held_out: tuple[HeldOut, ...] = ()
+    parts: Parts | None = None
+    stack: Stack | None = None
+
+    def left_out(self, noise: NoiseSettings | None = None) -> LeftOut:
+        """Return what was predicted for rows held out, with variances if there is a noise model."""
+        assert self.parts is not None
+        return held_out_rows(self.held_out, self.parts, noise)
+
+
+class _Search(NamedTuple):
+    """The stacks after each round of a search, without some rows and with these rows' errors."""
+
+    stacks: tuple[Stack, ...]
+    held_out: HeldOut | None = None
+    squares: tuple[float, ...] = ()
+
+
+def chosen_rounds(pool: Pool, rule: AlphaRule, rounds: Rounds) -> ChosenRounds:
+    """Return the number of rounds to learn in, by rows held out where they are few."""
+    if rounds != "auto" or closed_form(pool):
+        return ChosenRounds(rounds)
+    if len(np.unique(pool.order)) < _LEAST_ROWS_TO_LEARN:
+        return ChosenRounds(0)
+    parts = held_out_parts(pool)
+    # All rows beside the parts: it keeps threads busy, and no round is run twice.
+    everyone, *others = for_parts(lambda here: _search(pool, here, rule), parts, all_first=True)
+    best = _best(np.sum([one.squares for one in others], axis=0))
+    held_out = tuple(_finished(one, best, rule) for one in others)
+    return ChosenRounds(best, held_out, parts, everyone.stacks[best])
+
+
+def _finished(one: _Search, rounds: int, rule: AlphaRule) -> HeldOut:
+    """Return a search without some rows as the whole one ends: of many rows, trained on all."""
+    assert one.held_out is not None
+    rule = in_mean_weights(rule, one.held_out.scaled.weight)
+    stack = fit_stack(one.held_out.pool, None, rule, found=one.stacks[rounds])
+    return one.held_out._replace(stack=stack)
+
+
+def _search(pool: Pool, here: np.ndarray[Any, Any] | None, rule: AlphaRule) -> _Search:
+    """Search without the rows that are `here`, or with all, for as many rounds as there may be."""
+    if here is None:
+        return _Search(_padded(search_rounds(pool, rule, _MOST_ROUNDS)))
+    held_out = without_part(pool, here)
+    rule = in_mean_weights(rule, held_out.scaled.weight)
+    stacks = _padded(search_rounds(held_out.pool, rule, _MOST_ROUNDS))
+    return _Search(stacks, held_out, tuple(_squares(held_out, stack) for stack in stacks))
+
+
+def _padded(stacks: Iterable[Stack]) -> tuple[Stack, ...]:
+    """Return a stack for every round: those that were not worth beginning change nothing."""
+    found = tuple(stacks)
+    return found + found[-1:] * (_MOST_ROUNDS + 1 - len(found))
+
+
+def _squares(held_out: HeldOut, stack: Stack) -> float:
+    """Return the weighted sum of squared errors of rows held out, in the units of targets."""
+    scaled, rows = held_out.scaled, held_out.rows
+    target = to_numpy(double(scaled.targets(rows.Y)))
+    ends = (scaled.ends.low, scaled.ends.high)
+    low, high = (to_numpy(double(scaled.targets(end[None, :]))) for end in ends)
+    s = np.ones(len(target)) if rows.s is None else to_numpy(double(rows.s))
+    members = tuple(fitted.member for fitted in stack.fitted)
+    mean = np.clip(to_numpy(MeanStack(members, stack.weights).mean(rows.X)), low, high)
+    return float(np.mean(s @ (target - mean) ** 2 * to_numpy(scaled.targets.scale) ** 2))
+
+
+def _best(squares: Floats) -> int:
+    """Return the last round that was worth its while."""
+    best = 0
+    for k in range(1, len(squares)):
+        if squares[k] < (1 - _LEAST_GAIN) ** (k - best) * squares[best]:
+            best = k
+    return best

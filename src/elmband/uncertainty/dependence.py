@@ -101,12 +101,12 @@ def stack_dependences(
     n_outputs = int(stack.weights.shape[1])
     judged, _ = pool.judged(_n_rows(pool.n_distinct, n_outputs))
     X, s = judged.rows.X, judged.s
+    predicted = stack.mean(X) if noise else None
     spread = _spread(stack.members[0].features, X, s)
     gradients = [_stack_gradients(stack, X, j) for j in range(n_outputs)]
     mean = Dependence.of(_summed(gradients, s, spread))
-    if not noise:
+    if predicted is None:
         return Dependences(mean)
-    predicted = stack.mean(X)
     of_noise = [
         _noise_gradients(models, with_mean(X, predicted[:, j] * models.orientation), gradients[j])
         for j, models in enumerate(noise)

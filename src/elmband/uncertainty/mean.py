@@ -8,7 +8,7 @@ import numpy as np
 from elmband.engines import engine
 from elmband.ground.arrays import double, epsilon, namespace, to_numpy
 from elmband.layers.hidden import FeatureMap, HiddenLayer, LayerSpec
-from elmband.layers.output_layer import AlphaRule, OutputLayer, RidgeProblem, in_mean_weights
+from elmband.layers.output_layer import AlphaRule, OutputLayer, RidgeProblem
 from elmband.layers.select import (
     Indices,
     Selection,
@@ -104,6 +104,15 @@ def standardised(raw: Rows, dtype: Any) -> Standardised:
     weight = of_targets.n / rows.n
     scaled = raw.scaled(RowScaling(targets, weight), dtype)
     return Standardised(scaled, inputs, targets, constant, weight, ends, values, prints)
+
+
+def in_mean_weights(rule: AlphaRule, weight: float) -> AlphaRule:
+    """Return the rule for rows whose weights were divided by `weight`, their mean.
+
+    A number γ acts on the weights as given, as in scikit-learn's `Ridge`: with weights t·s the
+    solution is that of s with γ/t.
+    """
+    return rule / weight if isinstance(rule, float) else rule
 
 
 def check_held(ends: Extent, targets: Scaling, dtype: Any) -> None:

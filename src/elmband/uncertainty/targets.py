@@ -6,14 +6,13 @@ a mean much beyond the training targets: what lies beyond is taken back, and wid
 """
 
 import math
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from elmband.ground.arrays import Array, double, namespace, place, to_numpy
-from elmband.sums.scaling import Extent, Scaling
+from elmband.ground.arrays import double, to_numpy
+from elmband.sums.scaling import Extent
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.transform import TargetError, Transform
 
@@ -24,70 +23,8 @@ RangeChoice: TypeAlias = tuple[float | None, float | None] | str | None
 
 # Rows from which on a range is believed: of fewer, all may be positive by chance.
 LEAST_ROWS = 20
-# How far a mean may go beyond the training targets, and bounds of transformed targets, which grow
-# like exponentials: shares of the distance between the least and the greatest of them.
-_MEAN_BEYOND = 0.1
-_BOUND_BEYOND = 0.25
-_BOUND_OF_ONE = 20.0
 # Errors that a mean is taken over where targets are transformed.
 _POINTS = 40
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """The least and the greatest standardised training target of every output, each (m,).
-
-    Means go beyond them by a share `margin` (m,) of their distance, bounds of transformed targets
-    by a share `reach`: the fewer rows, the less their targets tell of others.
-    """
-
-    low: Floats
-    high: Floats
-    margin: Floats
-    reach: float
-
-    @classmethod
-    def of(cls, ends: Extent, targets: Scaling, transform: Transform, n_rows: int) -> Self:
-        """Standardise the ends of training targets, transformed ones, of so many rows."""
-        low, high = (double(end)[None, :] for end in (ends.low, ends.high))
-        step = _MEAN_BEYOND * (high - low)
-        # Past the end of its range a transform leads to infinity.
-        finite = (to_numpy(transform.inverse(end)) for end in (low - step, high + step))
-        margin = np.where(np.all([np.isfinite(end[0]) for end in finite], axis=0), _MEAN_BEYOND, 0)
-        least, greatest = (to_numpy(double(targets(end)))[0] for end in (low, high))
-        return cls(least, greatest, margin, _BOUND_BEYOND + _BOUND_OF_ONE / n_rows)
-
-    def means(self, mean: Array) -> Array:
-        """Return means (n, m) that do not go far beyond the training targets."""
-        return self._within(mean, self.margin)
-
-    def bounds(self, bound: Array) -> Array:
-        """Return bounds (n, m) of transformed targets whose inverse is no absurd number.
-
-        Infinite ones are meant.
-        """
-        xp = namespace(bound)
-        return xp.where(xp.isinf(bound), bound, self._within(bound, self.reach))
-
-    def _within(self, values: Array, share: Any) -> Array:
-        low, high = (place(end, values, values.dtype) for end in self.limits(share))
-        xp = namespace(values)
-        return xp.minimum(xp.maximum(values, low), high)
-
-    def limits(self, share: Any) -> tuple[Floats, Floats]:
-        """Return both ends, moved outwards by a share of their distance."""
-        step = share * (self.high - self.low)
-        return self.low - step, self.high + step
-
-    @property
-    def mean_limits(self) -> tuple[Floats, Floats]:
-        """Where means end."""
-        return self.limits(self.margin)
-
-    @property
-    def bound_limits(self) -> tuple[Floats, Floats]:
-        """Where finite bounds of transformed targets end."""
-        return self.limits(self.reach)
 
 
 def smearing_points(left: LeftOut) -> Columns:
@@ -136,6 +73,26 @@ def values_range(values: tuple[float, ...], ends: tuple[float, ...]) -> tuple[fl
     if not values or (len(values) == 2 and ends[1] == math.inf):
         return ends
     return found_range(Extent(np.array(values[:1]), np.array(values[-1:])), LEAST_ROWS)[0]
+
+
+def ends_in_units(ends: Extent, transform: Transform) -> Extent:
+    """Return the least and the greatest transformed targets in the units of y, each (m,)."""
+    return Extent(*(transform.inverse(end[None, :])[0, :] for end in (ends.low, ends.high)))
+
+
+def asked_range(
+    choice: Any, transform: Transform, n_outputs: int, ends: Extent | None
+) -> Columns | None:
+    """Return the range that was given, None where none was; refuse targets that leave it."""
+    if choice is None or is_auto(choice):
+        return None
+    found = given_range(choice, n_outputs)
+    if ends is not None:
+        low, high = (
+            to_numpy(transform.inverse(double(end)[None, :]))[0] for end in (ends.low, ends.high)
+        )
+        check_within(found, low, high)
+    return found
 
 
 def given_range(choice: Any, n_outputs: int) -> Columns:

@@ -2,94 +2,38 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from elmband.cli._options import AsJson, tell
+from elmband.cli._options import tell
 from elmband.ground.files import identity
 from elmband.ground.printable import on_one_line
+from elmband_experiments.cli.commands.reproduce import What
 from elmband_experiments.paper import GROUPS, Done, Experiment, Settings, chosen
 from elmband_experiments.paper import reproduce as run_all
 from elmband_experiments.paper.clock import Clock, in_words
 from elmband_experiments.paper.write import PAGE
 
-EXAMPLE = (
-    "Example: [bold]elmband reproduce figures -o paper[/bold]\n\n"
-    "Example: [bold]elmband reproduce tables --download -o paper[/bold]\n\n"
-    "Example: [bold]elmband reproduce all --data data --photos data/skin_abdomen -o paper[/bold]"
-)
-
-
-class What(StrEnum):
-    """Parts of the paper."""
-
-    FIGURES = "figures"
-    TABLES = "tables"
-    SKIN = "skin"
-    RUNTIME = "runtime"
-    ALL = "all"
-
 
 def reproduce(
     *,
-    what: Annotated[What, typer.Argument(help="Which part of the paper.")] = What.ALL,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write to, made where there is none.")
-    ] = Path("elmband-paper"),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer splits, rows and steps: numbers are rough.")
-    ] = False,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="For tables: the folder with the real data sets.",
-            envvar="ELMBAND_DATA",
-            show_default=False,
-        ),
-    ] = None,
-    download: Annotated[
-        bool,
-        typer.Option(
-            "--download",
-            help="For tables: fetch data sets that neither the folder nor the cache has.",
-        ),
-    ] = False,
-    photos: Annotated[
-        Path | None,
-        typer.Option(
-            help="For skin: a folder that holds the folders images and masks.", show_default=False
-        ),
-    ] = None,
-    pixels: Annotated[
-        int,
-        typer.Option(
-            help="For skin: pixels in all, half for the test; 4000000 as published take 5 GB of "
-            "disk for a while.",
-            min=200,
-        ),
-    ] = 200_000,
-    seed: Annotated[
-        int, typer.Option(help="Seed of data, splits and neurons.", min=0, max=2**31)
-    ] = 0,
-    as_json: AsJson = False,
+    what: What,
+    output: Path,
+    quick: bool,
+    data: Path | None,
+    download: bool,
+    photos: Path | None,
+    pixels: int,
+    seed: int,
+    as_json: bool,
 ) -> None:
-    """Run the experiments of the paper, and write one page on what comes out.
-
-    The folder gets [bold]index.html[/bold], which tells what was published, what came out here and
-    why they differ; a PNG for each figure, a CSV for each table, and results.json. The published
-    mode and elmband's defaults stand side by side.
-
-    The tables need real data, from a folder of yours or, if you ask for it, from their public
-    sources; what was fetched once is kept. Without data the other experiments still run.
-    """
+    """Do what was asked for."""
     _check_folder(output, [data, photos])
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     experiments = chosen(group for group in GROUPS if what in {What.ALL, group})

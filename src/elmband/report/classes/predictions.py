@@ -7,7 +7,7 @@ import numpy as np
 from elmband.estimators import ELMSelectiveClassifier
 from elmband.ground.arrays import Array, Floats, Ints, double, to_numpy
 from elmband.models.classes import answer, labels, shares
-from elmband.models.request import positive_place as positive_of
+from elmband.models.thresholds import positive_place as positive_of
 from elmband.report.inputs import placed
 
 if TYPE_CHECKING:

@@ -88,14 +88,13 @@ TIME = "time"
 AUTOMATIC = (*(n for b in _BASES if b != "compact" for n in (b, b + ZONE)), TIME)
 """Formats that are looked for in any column of text."""
 
+# By the orders of rules.ORDERS, and without one.
 _OF_ORDER = {
     "": tuple(_BASES),
     "dmy": ("dmy", "dmy2", "named", "named2"),
     "mdy": ("mdy", "mdy2", "named", "named2"),
     "ymd": ("iso", "ymd", "ymd2", "compact"),
 }
-ORDERS = tuple(order for order in _OF_ORDER if order)
-"""Orders of day, month and year that a user can name."""
 
 # Numbers such as those of versions have dots or dashes, and few digits.
 _CAREFUL = re.compile(r"0?0/0?0/00|00\.00\.00|0?0([ -])[A-Za-z]{3,9}\.?\1")

@@ -26,9 +26,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     - Numbers stay, and booleans are 0 and 1. Text that is numbers, with marks of absence such as
       ``-`` among them, becomes these; with a few words among them it is refused.
-    - Text and categories become a column of 0 and 1 for each frequent level, and one for all other
-      levels: ``x=other``. Where these are more than 50, it also stands for levels that come later;
-      fewer tell little of another one, and are remembered by name.
+    - Text and categories are one-hot: a column of 0 and 1 for each frequent level, and one for all
+      other levels: ``x=other``. Where these are more than 50, it also stands for levels that come
+      later; fewer tell little of another one, and are remembered by name.
     - Dates become the year as a number that goes on between its days, and the day of the year, the
       day of the week and the time of day as sine and cosine. Dates with a time zone are taken
       on the clocks of the zone that the fit saw. Text is read as dates where all of it is, in one

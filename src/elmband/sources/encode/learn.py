@@ -10,7 +10,6 @@ from elmband.ground.arrays import Array
 from elmband.sources.encode.calendar import PARTS
 from elmband.sources.encode.dates import formats_of
 from elmband.sources.encode.decide import Decided, date_column, decided, words_note
-from elmband.sources.encode.exact import ONE
 from elmband.sources.encode.levels import frequent_levels, levels_column, most_levels
 from elmband.sources.encode.notes import ColumnNote
 from elmband.sources.encode.raw import (
@@ -33,10 +32,17 @@ from elmband.sources.encode.state import (
     NumberColumn,
     TimeColumn,
 )
-from elmband.sources.encode.sums import ColumnSums, added, sum_column
 from elmband.sources.encode.target import TargetKinds, sum_target
-from elmband.sources.encode.texts import DateSums, TextSums, sum_dates, sum_numbers
-from elmband.sources.encode.value_sums import NothingSums, NumberSums, ValueSums, weight_of
+from elmband.sources.encode.texts import (
+    ColumnSums,
+    DateSums,
+    TextSums,
+    added,
+    sum_column,
+    sum_dates,
+    sum_numbers,
+)
+from elmband.sources.encode.value_sums import ONE, NothingSums, NumberSums, ValueSums, weight_of
 from elmband.sources.encode.words import as_words
 from elmband.sources.encode.written import Place
 

@@ -1,4 +1,4 @@
-"""Which levels of text have a feature of their own."""
+"""Which levels of text have a one-hot feature of their own."""
 
 from collections.abc import Sequence
 

@@ -7,9 +7,9 @@ with a probability of 2d / (n + 1) at most.
 """
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Self
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,29 +32,18 @@ class Novelty(Moments):
     rows_beyond, rows_far, rows_unseen, rows_new : int
         Those beyond the range of the fit, far beyond it, with values that the fit had none of, and
         with such values that are no missing numbers, of which the encoder warns itself.
-    beyond, unseen : mapping from str to int
+    beyond, unseen : Counter of str
         Values of each column that are beyond the range, or that the fit had none of; columns
         without such are not listed.
     """
 
     n: int
-    rows_beyond: int
-    rows_far: int
-    rows_unseen: int
-    rows_new: int
-    beyond: Mapping[str, int]
-    unseen: Mapping[str, int]
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            n=self.n + other.n,
-            rows_beyond=self.rows_beyond + other.rows_beyond,
-            rows_far=self.rows_far + other.rows_far,
-            rows_unseen=self.rows_unseen + other.rows_unseen,
-            rows_new=self.rows_new + other.rows_new,
-            beyond=_together(self.beyond, other.beyond),
-            unseen=_together(self.unseen, other.unseen),
-        )
+    rows_beyond: int = 0
+    rows_far: int = 0
+    rows_unseen: int = 0
+    rows_new: int = 0
+    beyond: Counter[str] = field(default_factory=Counter)
+    unseen: Counter[str] = field(default_factory=Counter)
 
     def is_beyond_chance(self, state: EncoderState) -> bool:
         """Tell whether more rows leave the range of the fit than rows of the same kind would.
@@ -72,13 +61,9 @@ class Novelty(Moments):
         return self.rows_far > 0 or self.rows_beyond > most
 
 
-def _together(counts: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    return {name: counts.get(name, 0) + more.get(name, 0) for name in {**counts, **more}}
-
-
 def novelty_of(state: EncoderState, rows: Iterable[RawRows]) -> Novelty:
     """Count what is new in some rows of a table."""
-    total = Novelty(0, 0, 0, 0, 0, {}, {})
+    total = Novelty(0)
     for part in rows:
         total = total + _of_part(state, part)
     return total
@@ -87,7 +72,7 @@ def novelty_of(state: EncoderState, rows: Iterable[RawRows]) -> Novelty:
 def _of_part(state: EncoderState, part: RawRows) -> Novelty:
     n = part.where.n_rows
     marks = {kind: np.zeros(n, dtype=bool) for kind in ("beyond", "far", "unseen", "new")}
-    counts: dict[str, dict[str, int]] = {kind: {} for kind in marks}
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in marks}
     for column in state.used:
         with at(part.where, column.name):
             raw = state.read(column, part.columns[column.name])
@@ -100,21 +85,10 @@ def _of_part(state: EncoderState, part: RawRows) -> Novelty:
             marks[kind] |= mark
             counts[kind][column.name] = int(np.count_nonzero(mark))
     beyond, far, unseen, new = (int(np.count_nonzero(mark)) for mark in marks.values())
-    return Novelty(
-        n=n,
-        rows_beyond=beyond,
-        rows_far=far,
-        rows_unseen=unseen,
-        rows_new=new,
-        beyond=_above_zero(counts["beyond"]),
-        unseen=_above_zero(counts["unseen"]),
-    )
+    # Columns without such values are dropped by the sign.
+    return Novelty(n, beyond, far, unseen, new, +counts["beyond"], +counts["unseen"])
 
 
 def tells_of_gaps(column: UsedColumn) -> bool:
     """Tell whether the encoder itself warns of missing values of a column where it fills them."""
     return isinstance(column, NumberColumn) and column.varies
-
-
-def _above_zero(counts: dict[str, int]) -> dict[str, int]:
-    return {name: count for name, count in counts.items() if count}

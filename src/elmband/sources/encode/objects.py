@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.arrays import Array
-from elmband.sources.encode.absent import is_absent
 from elmband.sources.encode.raw import ColumnError, Nothing, Numbers, Raw, Times, Words
 from elmband.sources.encode.words import label
-from elmband.sources.encode.written import as_numbers, is_number
+from elmband.sources.encode.written import as_numbers, is_absent, is_number
 
 # pandas has such values; it need not be there.
 _ABSENT = {"NoneType", "NAType", "NaTType"}

@@ -7,9 +7,10 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from elmband.sources.encode.dates import ORDERS
-
 DTYPES = ("auto", "float32", "float64")
+ORDERS = ("dmy", "mdy", "ymd")
+"""Orders of day, month and year that a user can name."""
+
 TYPES = ("number", "text", "date", *(f"date:{order}" for order in ORDERS), "ignore")
 """What a user may say that a column is."""
 

@@ -72,7 +72,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class LevelsColumn:
-    """Text: a mark for each of the frequent `levels`, for all others, and for missing values.
+    """Text, one-hot: a mark for each frequent level, for all others, and for missing values.
 
     `shares` are the parts of the rows of the fit that had each of the marks, and `seen` is the
     number of levels that the fit met, or so many at least. `rare` are those behind the mark for

@@ -1,20 +1,21 @@
-"""Sums of a column of text, which may be text, numbers or dates: the last row alone tells."""
+"""Sums of a column of any kind, and of text, which may be numbers or dates: the last row tells."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 
 from elmband.ground.arrays import Array
 from elmband.sources.encode.counts import LevelSums, count_levels
 from elmband.sources.encode.dates import AUTOMATIC, TIME, ZONE, read_dates
-from elmband.sources.encode.exact import ONE
-from elmband.sources.encode.raw import ColumnError, Numbers, Times, Words
+from elmband.sources.encode.raw import ColumnError, Numbers, Raw, Times, Words
 from elmband.sources.encode.value_sums import (
+    ONE,
     NothingSums,
     ValueSums,
     added_values,
+    differ,
     sum_values,
     weight_of,
 )
@@ -192,3 +193,30 @@ def _used(words: Words) -> Words:
     places = np.append(np.cumsum(used) - 1, -1)
     levels = [level for level, there in zip(words.levels, used, strict=True) if there]
     return replace(words, codes=places[words.codes], levels=levels)
+
+
+ColumnSums: TypeAlias = ValueSums | TextSums | DateSums
+
+
+def sum_column(raw: Raw, s: Array | None, place: Place) -> ColumnSums:
+    """Sum up some rows of a column, each counted as often as its weight above zero says."""
+    return sum_text(raw, s, place) if isinstance(raw, Words) else sum_values(raw, s)
+
+
+def added(sums: ColumnSums | None, more: ColumnSums) -> ColumnSums:
+    """Return the sums over the rows of both, which must be of one kind, or text that is."""
+    if sums is None:
+        return more
+    one, other = (sums, more) if isinstance(sums, TextSums | DateSums) else (more, sums)
+    if isinstance(one, TextSums | DateSums):
+        if isinstance(other, NothingSums):
+            return one.with_nothing(other)
+        if type(one) is type(other):
+            return one + other  # type: ignore[operator]
+        found = None if isinstance(other, TextSums | DateSums) else one.joined(other)
+        if found is None:
+            raise differ(sums.kind, more.kind)
+        return found
+    assert not isinstance(sums, TextSums | DateSums)
+    assert not isinstance(more, TextSums | DateSums)
+    return added_values(sums, more)

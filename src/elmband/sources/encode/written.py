@@ -9,7 +9,6 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from elmband.ground.arrays import Array
-from elmband.sources.encode.absent import is_absent
 from elmband.sources.encode.raw import ColumnError, Numbers, Words
 from elmband.sums.moments import Moments
 
@@ -27,6 +26,42 @@ _FEW = 5
 # What is longer is shortened in sentences.
 _LONGEST = 40
 _NAMED = 3
+
+
+ABSENT_MARKS = frozenset(
+    {
+        "",
+        "-",
+        ".",
+        "?",
+        "n/a",
+        "#n/a",
+        "#n/a n/a",
+        "na",
+        "#na",
+        "nan",
+        "-nan",
+        "none",
+        "null",
+        # As some programs write what is not a number.
+        "1.#ind",
+        "-1.#ind",
+        "1.#qnan",
+        "-1.#qnan",
+    }
+)
+"""In small letters, without blanks around them."""
+
+
+def is_absent(cell: str) -> bool:
+    """Tell whether a cell stands for a missing number, whatever its case and the blanks around it.
+
+    Examples
+    --------
+    >>> [is_absent(cell) for cell in ("-", " N/A ", "None", "", "-5", "nowhere")]
+    [True, True, True, True, False, False]
+    """
+    return cell.strip().lower() in ABSENT_MARKS
 
 
 class Place(NamedTuple):

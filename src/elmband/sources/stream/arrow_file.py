@@ -7,40 +7,46 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from elmband.sources.stream.batches import arrow_dtype, arrow_layout, batch_blocks, validated
+from elmband.sources.stream.batches import BatchesPart, arrow_dtype, arrow_layout, validated
 from elmband.sources.stream.errors import guarded, needed, reading
-from elmband.sources.stream.fields import Block, Part
 
 _KIND = "Arrow"
 _MAGIC = b"ARROW1"
 
 
-class ArrowPart(Part):
+class ArrowPart(BatchesPart):
     """An Arrow file with an index of its batches, or an Arrow stream without one."""
+
+    kind = _KIND
 
     def __init__(self, path: Path) -> None:
         with reading(str(path), _KIND), path.open("rb") as file:
             self._is_stream = file.read(len(_MAGIC)) != _MAGIC
-        with _opened(path, None, stream=self._is_stream) as reader:
-            schema = reader.schema
-        self._lengths = None if self._is_stream else _lengths(path, schema)
+        with _opened(path, None, stream=self._is_stream) as reader, reading(str(path), _KIND):
+            self.schema = reader.schema
+            # Damaged names are no text.
+            self._names = self.schema.names
+        self._lengths = None if self._is_stream else _lengths(path, self.schema)
         n_rows = None if self._lengths is None else sum(self._lengths)
-        super().__init__(arrow_layout(str(path), schema, n_rows), (path,))
-        self._path, self._names = path, schema.names
+        super().__init__(arrow_layout(str(path), self.schema, n_rows), (path,))
+        self._path = path
 
-    def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
-        """Yield batches from the one on that has row `start`, where the file has an index."""
+    def batches(
+        self, names: Sequence[str], start: int = 0, size: int | None = None
+    ) -> tuple[int, Iterator[Any]]:
+        """Return batches from the one on that has row `start`, where the file has an index."""
+        del size
+        ends = list(accumulate(self._lengths or (), initial=0))
+        k = max(bisect_right(ends, start) - 1, 0)
+        return ends[k], guarded(validated(self._from(k, names)), str(self._path), _KIND)
+
+    def _from(self, k: int, names: Sequence[str]) -> Iterator[Any]:
         places = [self._names.index(name) for name in names]
         with _opened(self._path, places, stream=self._is_stream) as reader:
             if self._lengths is None:
-                batches, first = iter(reader), 0
+                yield from reader
             else:
-                ends = list(accumulate(self._lengths, initial=0))
-                k = max(bisect_right(ends, start) - 1, 0)
-                batches = (reader.get_batch(j) for j in range(k, len(self._lengths)))
-                first = ends[k]
-            found = guarded(validated(batches), str(self._path), _KIND)
-            yield from batch_blocks(self.layout, found, names, first)
+                yield from map(reader.get_batch, range(k, len(self._lengths)))
 
 
 @contextmanager
@@ -53,15 +59,6 @@ def _opened(path: Path, columns: Sequence[int] | None, *, stream: bool) -> Itera
         with reading(str(path), _KIND):
             opened = ipc.open_stream if stream else ipc.open_file
             reader = opened(file, options=options)
-        yield reader
-
-
-@contextmanager
-def open_arrow_file(path: Path, names: Sequence[str]) -> Iterator[Any]:
-    """Open a file that has an index of its batches, to read these columns of them."""
-    with _opened(path, None, stream=False) as reader:
-        places = [reader.schema.get_field_index(name) for name in names]
-    with _opened(path, places, stream=False) as reader:
         yield reader
 
 

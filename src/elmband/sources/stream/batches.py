@@ -1,8 +1,9 @@
 """Record batches of Arrow: what Parquet, CSV and Arrow files are read as."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from elmband.ground.arrays import Array
 from elmband.sources.stream.errors import needed
@@ -14,9 +15,11 @@ ROW_LABELS = "__index_level_"
 
 
 class ArrowColumn(Column):
-    """One column of a record batch."""
+    """One column of a record batch, or of a table."""
 
     def __init__(self, column: Any) -> None:
+        if getattr(column, "num_chunks", 0) == 1:
+            column = column.chunk(0)
         self._column = column
         self.kind, self.dtype = str(column.type), arrow_dtype(column.type)
         one_piece = not hasattr(column, "num_chunks")
@@ -93,26 +96,38 @@ def _invalid(batch: Any) -> str:
     return "its columns do not fit together"
 
 
-def batch_blocks(
-    layout: Layout, batches: Iterable[Any], names: Sequence[str], first: int = 0
-) -> Iterator[Block]:
-    """Yield each record batch as a block; the first of them begins at row `first`."""
-    for batch in batches:
-        fields = {name: ArrowColumn(batch.column(name)) for name in names}
-        yield Block(layout, first, batch.num_rows, fields)
-        first += batch.num_rows
+class BatchesPart(Part):
+    """Named columns that come as record batches.
 
+    Attributes
+    ----------
+    kind : str
+        The format, for sentences.
+    schema : pyarrow.Schema
+        Names and types of all columns.
+    """
 
-class ArrowTablePart(Part):
-    """A table or a record batch of Arrow in memory."""
+    kind: str
+    schema: Any
 
-    def __init__(self, label: str, table: Any) -> None:
-        super().__init__(arrow_layout(label, table.schema, table.num_rows), (), table.nbytes)
-        self._table = table
+    @abstractmethod
+    def batches(
+        self, names: Sequence[str], start: int = 0, size: int | None = None
+    ) -> tuple[int, Iterator[Any]]:
+        """Return batches with these columns, and the row at which they begin, `start` or before it.
+
+        With a `size` their columns have the types of the schema, and no format that has a choice
+        gives more rows at a time.
+        """
 
     def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
-        """Yield the batches that the table is made of."""
-        del start
-        table = self._table.select(list(names))
-        batches = table.to_batches() if hasattr(table, "to_batches") else [table]
-        return batch_blocks(self.layout, batches, names)
+        """Yield each record batch as a block."""
+        first, batches = self.batches(names, start)
+        for batch in batches:
+            fields = {name: ArrowColumn(batch.column(name)) for name in names}
+            yield Block(self.layout, first, batch.num_rows, fields)
+            first += batch.num_rows
+
+    def cut(self) -> list[Self]:
+        """Return parts of these rows that can be read by themselves."""
+        return [self]

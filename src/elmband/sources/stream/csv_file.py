@@ -2,19 +2,17 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmband.sources.stream.batches import arrow_dtype, arrow_layout, batch_blocks
-from elmband.sources.stream.csv_decimal import other_point
+from elmband.sources.stream.batches import BatchesPart, arrow_dtype, arrow_layout
 from elmband.sources.stream.csv_dialect import CsvDialect
 from elmband.sources.stream.csv_open import csv_columns, open_csv
-from elmband.sources.stream.csv_sniff import dialect_of
+from elmband.sources.stream.csv_sniff import dialect_of, other_point
 from elmband.sources.stream.errors import in_our_words, needed, reading
-from elmband.sources.stream.fields import Block, Part
 from elmband.sources.stream.layout import FLOAT64, Layout
 
 # Where pyarrow puts the place of an error; it counts the line of names as row 1.
@@ -23,6 +21,8 @@ _PLACE = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #(
 # What a value is said to be that cannot be read as the type of its column.
 _IS_NOT = {
     "bool": "neither true nor false",
+    "int64": "not a whole number as those before it",
+    "date32": "not a date",
     "timestamp": "not a date",
     "time32": "not a time of day",
     "dictionary<values=string, indices=int32, ordered=0>": "no text in UTF-8",
@@ -30,25 +30,26 @@ _IS_NOT = {
 _NUMBERS = re.compile(r"[+-]?\d+([.,;|\t][+-]?\d+)+")
 
 
-class CsvPart(Part):
+class CsvPart(BatchesPart):
     """A CSV file; its first block tells the names and the types of the columns.
 
-    It is written as `asked`, and what that leaves open is found in its first lines.
+    It is written as `asked`, and what that leaves open is found in its first lines: its `dialect`.
     """
 
+    kind = "CSV"
+
     def __init__(self, path: Path, asked: CsvDialect) -> None:
-        dialect = dialect_of(path, asked)
-        with reading(str(path), "CSV"):
-            schema, padded = csv_columns(path, dialect)
-        if all(map(_is_number, schema.names)):
+        self.dialect = dialect_of(path, asked)
+        with reading(str(path), self.kind):
+            self.schema, self.padded = csv_columns(path, self.dialect)
+        if all(map(_is_number, self.schema.names)):
             raise ValueError(
                 f"{path} begins with numbers; its first line must hold the names of the columns."
             )
-        super().__init__(_as_float64(arrow_layout(str(path), schema, None)), (path,))
-        self.padded = padded
-        self.manner = "" if asked == CsvDialect() else repr(dialect)
-        self._path, self._names, self._dialect = path, schema.names, dialect
-        self._types = {field.name: _later(field.type) for field in schema}
+        super().__init__(_as_float64(arrow_layout(str(path), self.schema, None)), (path,))
+        self.manner = "" if asked == CsvDialect() else repr(self.dialect)
+        self._path, self._gaps = path, True
+        self._types = {field.name: _later(field.type) for field in self.schema}
 
     def with_text(self, names: Collection[str]) -> "CsvPart":
         """Return the same rows with these columns as text."""
@@ -59,16 +60,36 @@ class CsvPart(Part):
         part._types = {**self._types, **dict.fromkeys(texts, _text())}  # noqa: SLF001 - its own
         return part
 
-    def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
-        """Yield batches from the beginning: the file has to be read to find a row."""
-        del start
-        types = {name: self._types[name] for name in names}
-        yield from batch_blocks(self.layout, self._batches(types), names)
+    def is_empty(self, name: str) -> bool:
+        """Tell whether a column has no value in the first block."""
+        return str(self.schema.field(name).type) == "null"
 
-    def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
+    def is_date(self, name: str) -> bool:
+        """Tell whether a column holds days without a time of day in the first block."""
+        return str(self.schema.field(name).type).startswith("date")
+
+    def plain_type(self, name: str) -> Any:
+        """Return the type that a column seems to have: whole numbers with zeros first are names."""
+        is_text = name in self.padded or self.is_empty(name)
+        return "string" if is_text else self.schema.field(name).type
+
+    def with_types(self, types: Mapping[str, Any], *, gaps: bool) -> "CsvPart":
+        """Return the same rows with columns of these types; without `gaps` no text is missing."""
+        part = copy(self)
+        part._types, part._gaps = {**self._types, **types}, gaps  # noqa: SLF001 - its own
+        return part
+
+    def batches(
+        self, names: Sequence[str], start: int = 0, size: int | None = None
+    ) -> tuple[int, Iterator[Any]]:
+        """Return batches from the beginning: the file has to be read to find a row."""
+        del start, size
+        return 0, self._read({name: self._types[name] for name in names})
+
+    def _read(self, types: dict[str, Any]) -> Iterator[Any]:
         seen = 0
         try:
-            with open_csv(self._path, self._dialect, types) as (_, batches):
+            with open_csv(self._path, self.dialect, types, gaps=self._gaps) as (_, batches):
                 for batch in batches:
                     yield batch
                     seen += batch.num_rows
@@ -82,13 +103,15 @@ class CsvPart(Part):
         if column is None:
             return f"{place} cannot be read as CSV: {in_our_words(reason)}."
         value = reason.rpartition("invalid value ")[2]
-        name = self._names[int(column)]
+        name = self.schema.names[int(column)]
         is_not = _IS_NOT.get(str(self._types[name]).partition("[")[0], "not a number")
         way = self._way_on(name, value, is_not)
         return f"{place}: column {name!r} holds {value}, which is {is_not}; {way}."
 
     def _way_on(self, name: str, value: str, is_not: str) -> str:
         """Return what to do about a value."""
+        if not self._gaps:
+            return "mend that value, or write CSV, to which cells are copied as they are"
         if is_not == "no text in UTF-8":
             return (
                 "mend that value, or name the encoding of the file, as in encoding='latin-1' "

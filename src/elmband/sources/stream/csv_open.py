@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmband.sources.encode.absent import ABSENT_MARKS
+from elmband.sources.encode.written import ABSENT_MARKS
 from elmband.sources.stream.csv_bytes import unpacked
 from elmband.sources.stream.csv_dialect import UTF8, CsvDialect
 from elmband.sources.stream.errors import needed
@@ -117,12 +117,6 @@ def _levels_without_words(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(
         places.take(column.indices), column.dictionary.filter(kept)
     )
-
-
-def csv_names(path: Path, dialect: CsvDialect) -> list[str]:
-    """Return the names of the columns of a file."""
-    with open_csv(path, dialect) as (schema, _):
-        return list(schema.names)
 
 
 def csv_columns(path: Path, dialect: CsvDialect) -> CsvColumns:

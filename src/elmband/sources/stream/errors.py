@@ -27,6 +27,7 @@ _RAGGED = (
     r"line \1 has another number of cells (\3) than the first (\2); mend it, or take out "
     r"lines that are no rows"
 )
+_LONGEST = 200
 # What Arrow says, and what that means for whoever has the file.
 _MEANINGS = (
     (r"straddling object straddles two block boundaries", _LONG_LINE),
@@ -60,7 +61,9 @@ def in_our_words(said: str) -> str:
         found = re.search(pattern, said)
         if found:
             return found.expand(words).replace("line  has", "a line has")
-    return said.splitlines()[0].strip().rstrip(".")
+    # A damaged file may be quoted at any length.
+    line = said.splitlines()[0].strip()[:_LONGEST]
+    return "".join(filter(str.isprintable, line)).rstrip(" .:")
 
 
 @contextmanager
@@ -68,9 +71,11 @@ def reading(label: str, kind: str) -> Iterator[None]:
     """Turn whatever a library says about a file it cannot read into a sentence."""
     try:
         yield
-    except (MemoryError, ImportError):
-        raise
     except Exception as error:
+        # Arrow is out of memory where a damaged file asks for any amount of it.
+        is_arrow = type(error).__name__ == "ArrowMemoryError"
+        if isinstance(error, MemoryError | ImportError) and not is_arrow:
+            raise
         said = in_our_words(str(error) or type(error).__name__)
         raise ValueError(
             f"{label} cannot be read as {kind}, it may be damaged or incomplete: {said}."

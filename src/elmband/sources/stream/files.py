@@ -25,8 +25,9 @@ KINDS = {
     ".ipc": "arrow",
 }
 
-# Formats that are read by a library which takes names in UTF-8 only.
-_BY_ARROW = ("parquet", "csv", "arrow")
+# Formats of tables, whose columns have names; they are read by a library which takes names of
+# files in UTF-8 only.
+_TABLES = ("parquet", "csv", "arrow")
 _ZARR_FILES = ("zarr.json", ".zgroup", ".zarray")
 
 # What others write beside their data, and data that is not complete yet.
@@ -58,6 +59,15 @@ def kind_of(path: Path) -> str | None:
         return "zarr"
     found = (kind for ending, kind in KINDS.items() if name.endswith(ending))
     return next(found, None)
+
+
+def is_table(source: str | os.PathLike[str]) -> bool:
+    """Tell whether a source has columns with names, by the ending of its first file, or its own."""
+    try:
+        path = find_files(source)[0].path
+    except (OSError, ValueError):  # told of where the source is read
+        path = Path(source)
+    return kind_of(path) in _TABLES
 
 
 def find_files(source: str | os.PathLike[str]) -> list[Found]:
@@ -118,7 +128,7 @@ def _known(path: Path, keys: tuple[str, ...] = ()) -> Found:
             f"{path} has none of the endings that can be read: {', '.join(KINDS)}; rename it if it "
             "is one of these, or save it as such."
         )
-    if kind in _BY_ARROW and not _is_utf8(path):
+    if kind in _TABLES and not _is_utf8(path):
         raise ValueError(
             f"{path} has a name that is not in UTF-8, by which {kind} files cannot be opened; "
             "rename it."

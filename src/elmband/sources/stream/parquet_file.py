@@ -2,47 +2,60 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from elmband.sources.stream.batches import arrow_layout, batch_blocks, validated
+from elmband.sources.stream.batches import BatchesPart, arrow_layout, validated
 from elmband.sources.stream.errors import guarded, needed, reading
-from elmband.sources.stream.fields import READ_BYTES, Block, Part
+from elmband.sources.stream.fields import READ_BYTES
 
 _KIND = "Parquet"
 # Bytes of a page of levels, by the habits of those who write such files.
 _PAGE_BYTES = 2**20
 
 
-class ParquetPart(Part):
-    """A Parquet file; only its footer is read before rows are asked for."""
+class ParquetPart(BatchesPart):
+    """A Parquet file, or one of its row groups; only its footer is read before rows are."""
+
+    kind = _KIND
 
     def __init__(self, path: Path) -> None:
-        with open_parquet(path, 1) as file:
-            schema = file.schema_arrow
-            layout = arrow_layout(str(path), schema, file.metadata.num_rows)
-            texts = {field.name for field in schema if str(field.type).endswith("string")}
-            self._texts = texts and _of_few_levels(file.metadata, texts)
+        with _opened(path, 1) as file:
+            self.schema, meta = file.schema_arrow, file.metadata
+            layout = arrow_layout(str(path), self.schema, meta.num_rows)
+            texts = {field.name for field in self.schema if str(field.type).endswith("string")}
+            self._texts = texts and _of_few_levels(meta, texts)
+            lengths = (meta.row_group(k).num_rows for k in range(meta.num_row_groups))
+            self._ends = list(accumulate(lengths, initial=0))
         super().__init__(layout, (path,))
-        self._path = path
+        self._path, self._groups = path, range(len(self._ends) - 1)
 
-    def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
-        """Yield batches from the row group on that has row `start`."""
+    def batches(
+        self, names: Sequence[str], start: int = 0, size: int | None = None
+    ) -> tuple[int, Iterator[Any]]:
+        """Return batches from the row group on that has row `start`."""
+        group = max(bisect_right(self._ends, start) - 1, 0)
+        found = validated(self._from(group, list(names), size))
+        return self._ends[group], guarded(found, str(self._path), _KIND)
+
+    def _from(self, group: int, names: list[str], size: int | None) -> Iterator[Any]:
         # Levels of text are stored once in most files, and few are read much faster as such.
-        texts = [name for name in names if name in self._texts]
-        with open_parquet(self._path, len(names), texts) as file:
-            meta = file.metadata
-            lengths = [meta.row_group(k).num_rows for k in range(meta.num_row_groups)]
-            ends = list(accumulate(lengths, initial=0))
-            group = max(bisect_right(ends, start) - 1, 0)
-            batches = file.iter_batches(
-                batch_size=max(READ_BYTES // (8 * len(names)), 1024),
-                row_groups=range(group, len(lengths)),
-                columns=list(names),
+        texts = [name for name in names if name in self._texts and size is None]
+        with _opened(self._path, len(names), texts) as file:
+            yield from file.iter_batches(
+                batch_size=size or max(READ_BYTES // (8 * len(names)), 1024),
+                row_groups=[k for k in self._groups if k >= group],
+                columns=names,
             )
-            found = guarded(validated(batches), str(self._path), _KIND)
-            yield from batch_blocks(self.layout, found, names, ends[group])
+
+    def cut(self) -> list[Self]:
+        """Return the row groups, whose places in the file count no more."""
+        parts = [copy(self) for _ in self._groups]
+        for part, group in zip(parts, self._groups, strict=True):
+            part._groups = range(group, group + 1)  # noqa: SLF001 - its own
+        return parts
 
 
 def _of_few_levels(metadata: Any, names: set[str]) -> set[str]:
@@ -67,7 +80,7 @@ def _has_few_levels(column: Any) -> bool:
     return small and column.total_uncompressed_size <= _PAGE_BYTES + 2 * column.num_values
 
 
-def open_parquet(path: Path, n_columns: int, texts: Sequence[str] = ()) -> Any:
+def _opened(path: Path, n_columns: int, texts: Sequence[str] = ()) -> Any:
     """Open a file such that columns are read through small buffers, not a row group at once."""
     parquet = needed("pyarrow.parquet", str(path))
     buffer = min(max(2 * READ_BYTES // n_columns, 2**14), 2**18)

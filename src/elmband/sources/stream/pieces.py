@@ -25,9 +25,9 @@ from elmband.sources.stream.parquet_file import ParquetPart
 from elmband.sources.stream.tables import (
     SeriesArray,
     TableArray,
+    TablePart,
     library_of_series,
     library_of_table,
-    table_part,
 )
 from elmband.sources.stream.zarr_store import zarr_part
 
@@ -74,7 +74,7 @@ def refuse_dialect(asked: CsvDialect, label: str) -> None:
 def piece_part(label: str, piece: Any) -> Part:
     """Return an array, a tuple of arrays or a table as a part."""
     if library_of_table(piece):
-        return table_part(label, piece)
+        return TablePart(label, piece)
     if isinstance(piece, tuple):
         return _tuple(label, piece)
     if not is_array(piece):

@@ -48,8 +48,12 @@ class Scan(ChosenColumns):
     ) -> None:
         self._given = source
         self._chosen = (target, features, weight)
-        source = source.with_links(named(*self._chosen))
-        self._source = source if encoder is None else source.with_text(self._text_of(encoder))
+        links = named(*self._chosen)
+        source = source.map(lambda part: part.with_links(links))
+        if encoder is not None:
+            texts = self._text_of(encoder)
+            source = source.map(lambda part: part.with_text(texts))
+        self._source = source
         self._chunk_size = None if chunk_size is None else whole(chunk_size, "chunk_size", 1)
         self._encoder, self._missing_target = encoder, missing_target
         self._n_rows: int | None = None

@@ -31,15 +31,9 @@ class PartList:
         """Columns of whole numbers that may be names, as some of them begin with zeros."""
         return frozenset().union(*(part.padded for part in self.parts))
 
-    def with_text(self, names: Iterable[str]) -> "PartList":
-        """Return the same rows with these columns as text, where files do not tell types."""
-        chosen = set(names)
-        return PartList(self.title, [part.with_text(chosen) for part in self.parts])
-
-    def with_links(self, names: Iterable[str]) -> "PartList":
-        """Return the same rows with these fields too, where files have other names for some."""
-        chosen = set(names)
-        return PartList(self.title, [part.with_links(chosen) for part in self.parts])
+    def map(self, change: Callable[[Part], Part]) -> "PartList":
+        """Return the same rows with every part read otherwise."""
+        return PartList(self.title, map(change, self.parts))
 
 
 class PartFunction:
@@ -61,14 +55,9 @@ class PartFunction:
         self.title = f"{name}()"
         self.name = f"{getattr(function, '__module__', '')}.{name}"
 
-    def with_text(self, names: Iterable[str]) -> "PartFunction":
-        """Return the same: pieces know their types."""
-        del names
-        return self
-
-    def with_links(self, names: Iterable[str]) -> "PartFunction":
-        """Return the same: pieces know their names."""
-        del names
+    def map(self, change: Callable[[Part], Part]) -> "PartFunction":
+        """Return the same: pieces know their types and names."""
+        del change
         return self
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from elmband.ground.arrays import Array
 from elmband.sources.stream.arrays import ArraySource
-from elmband.sources.stream.batches import ArrowColumn, ArrowTablePart
+from elmband.sources.stream.batches import ROW_LABELS, ArrowColumn
 from elmband.sources.stream.fields import Block, Column, Field, Part
 from elmband.sources.stream.layout import FLOAT64, FieldInfo, numbers, row_dtype, table_layout
 
@@ -85,23 +85,19 @@ def _library(value: Any, names: set[str]) -> str | None:
     return None
 
 
-def table_part(label: str, table: Any) -> Part:
-    """Return a table as a part."""
-    is_arrow = library_of_table(table) == "pyarrow"
-    return ArrowTablePart(label, table) if is_arrow else TablePart(label, table)
-
-
 class TablePart(Part):
-    """A table of pandas or Polars."""
+    """A table in memory."""
 
     def __init__(self, label: str, table: Any) -> None:
         self._columns = _columns_of(label, table)
+        n_rows, is_arrow = table.shape[0], library_of_table(table) == "pyarrow"
         fields = [
-            FieldInfo(name, None, column.dtype, column.kind, len(table))
+            FieldInfo(name, None, column.dtype, column.kind, n_rows)
             for name, column in self._columns
+            if not (is_arrow and name.startswith(ROW_LABELS))
         ]
         sizes = (field.dtype.itemsize for field in fields if field.dtype is not None)
-        super().__init__(table_layout(label, fields), (), len(table) * sum(sizes))
+        super().__init__(table_layout(label, fields), (), n_rows * sum(sizes))
 
     def blocks(self, names: Sequence[str], start: int) -> Iterator[Block]:
         """Yield a single block: whatever is asked of it is converted then."""
@@ -115,7 +111,7 @@ def _columns_of(label: str, table: Any) -> list[tuple[str, Column]]:
     if library_of_table(table) == "polars":
         return [(series.name, PolarsColumn(series)) for series in table.get_columns()]
     if library_of_table(table) == "pyarrow":
-        return [(name, ArrowColumn(table.column(name))) for name in table.schema.names]
+        return [(n, ArrowColumn(c)) for n, c in zip(table.schema.names, table.columns, strict=True)]
     names = list(table.columns)
     if not all(isinstance(name, str) for name in names) and names != list(range(len(names))):
         raise ValueError(

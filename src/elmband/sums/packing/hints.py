@@ -1,6 +1,6 @@
 """Checks of values from files: against type annotations, and the shapes of arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -23,6 +23,12 @@ NUMBERS = (*FLOATS, "float16", "bool", *(f"{u}int{n}" for u in ("", "u") for n i
 def is_text(value: Any) -> bool:
     """Tell whether this is text."""
     return isinstance(value, str)
+
+
+def name_in_files(kind: type[Any]) -> str:
+    """Return the name of a kind in files: that of its class, or an older one that it is kept by."""
+    older: Callable[[], str] | None = getattr(kind, "name_in_files", None)
+    return kind.__name__ if older is None else older()
 
 
 def full_name(kind: type[Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from elmband.ground.arrays import to_numpy
-from elmband.sums.packing.hints import FLOATS, NUMBERS, full_name, is_text
+from elmband.sums.packing.hints import FLOATS, NUMBERS, full_name, is_text, name_in_files
 
 Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
@@ -59,7 +59,8 @@ class Packer:
         names = _field_names(value)
         if names is not None and (self._kinds is None or type(value) in self._kinds):
             parts = {name: self.tree(getattr(value, name)) for name in names}
-            kind = full_name(type(value)) if self._kinds is None else type(value).__name__
+            name = full_name if self._kinds is None else name_in_files
+            kind = name(type(value))
             return {"kind": kind, "parts": parts}
         if hasattr(value, "shape") and not isinstance(value, type | np.dtype):
             return self._array(value)

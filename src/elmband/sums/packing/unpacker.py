@@ -16,6 +16,7 @@ from elmband.sums.packing.hints import (
     full_name,
     hints_of,
     is_text,
+    name_in_files,
 )
 from elmband.sums.packing.packer import Arrays
 
@@ -44,7 +45,7 @@ class Unpacker:
         self, arrays: Arrays, kinds: Iterable[type[Any]] | Mapping[type[Any], Shapes]
     ) -> None:
         self._arrays = arrays
-        self._kinds = {kind.__name__: kind for kind in kinds}
+        self._kinds = {name_in_files(kind): kind for kind in kinds}
         self._kinds |= {full_name(kind): kind for kind in kinds}
         self._shapes = kinds if isinstance(kinds, Mapping) else {}
         # Objects by the order in which they were begun, with the cost of walking through each.

@@ -6,7 +6,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from elmband.ground.arrays import double, to_numpy
-from elmband.sources.encode import EncoderState, LevelsColumn, NumberColumn, TimeColumn, calendar
+from elmband.sources.encode import EncoderState, LevelsColumn, NumberColumn, TimeColumn
+from elmband.sources.encode.calendar import calendar
 from elmband.stacks.levels import BinLevels, Levels, MarkLevels, one_hot_blocks
 from elmband.stacks.pool import Pool
 

@@ -13,9 +13,10 @@ import numpy as np
 from elmband.engines import engine
 from elmband.ground.arrays import double, namespace, to_numpy
 from elmband.stacks.ensemble import Stack
+from elmband.stacks.kept_rows import Keys
 from elmband.stacks.levels import Block, Levels, MarkLevels
 from elmband.stacks.local_layers import SharedNeurons
-from elmband.stacks.pool import Keys, Pool, row_hashes, row_weights
+from elmband.stacks.pool import Pool, row_hashes, row_weights
 from elmband.sums.moments import Chunk, Moments
 from elmband.sums.sample import taken, without_negligible
 

@@ -1,13 +1,81 @@
-"""What every noise model answers: mean and variances of rows, part by part."""
+"""What every noise model answers: mean and variances of rows, and how far means may go."""
 
 import math
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeAlias
 
-from elmband.ground.arrays import Array, namespace
-from elmband.uncertainty.targets import Support
+import numpy as np
+
+from elmband.ground.arrays import Array, double, namespace, place, to_numpy
+from elmband.sums.scaling import Extent, Scaling
+from elmband.uncertainty.transform import Transform
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # Its square is a number yet.
 _LARGEST = 1e150
+# How far a mean may go beyond the training targets, and bounds of transformed targets, which grow
+# like exponentials: shares of the distance between the least and the greatest of them.
+_MEAN_BEYOND = 0.1
+_BOUND_BEYOND = 0.25
+_BOUND_OF_ONE = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The least and the greatest standardised training target of every output, each (m,).
+
+    Means go beyond them by a share `margin` (m,) of their distance, bounds of transformed targets
+    by a share `reach`: the fewer rows, the less their targets tell of others.
+    """
+
+    low: Floats
+    high: Floats
+    margin: Floats
+    reach: float
+
+    @classmethod
+    def of(cls, ends: Extent, targets: Scaling, transform: Transform, n_rows: int) -> Self:
+        """Standardise the ends of training targets, transformed ones, of so many rows."""
+        low, high = (double(end)[None, :] for end in (ends.low, ends.high))
+        step = _MEAN_BEYOND * (high - low)
+        # Past the end of its range a transform leads to infinity.
+        finite = (to_numpy(transform.inverse(end)) for end in (low - step, high + step))
+        margin = np.where(np.all([np.isfinite(end[0]) for end in finite], axis=0), _MEAN_BEYOND, 0)
+        least, greatest = (to_numpy(double(targets(end)))[0] for end in (low, high))
+        return cls(least, greatest, margin, _BOUND_BEYOND + _BOUND_OF_ONE / n_rows)
+
+    def means(self, mean: Array) -> Array:
+        """Return means (n, m) that do not go far beyond the training targets."""
+        return self._within(mean, self.margin)
+
+    def bounds(self, bound: Array) -> Array:
+        """Return bounds (n, m) of transformed targets whose inverse is no absurd number.
+
+        Infinite ones are meant.
+        """
+        xp = namespace(bound)
+        return xp.where(xp.isinf(bound), bound, self._within(bound, self.reach))
+
+    def _within(self, values: Array, share: Any) -> Array:
+        low, high = (place(end, values, values.dtype) for end in self.limits(share))
+        xp = namespace(values)
+        return xp.minimum(xp.maximum(values, low), high)
+
+    def limits(self, share: Any) -> tuple[Floats, Floats]:
+        """Return both ends, moved outwards by a share of their distance."""
+        step = share * (self.high - self.low)
+        return self.low - step, self.high + step
+
+    @property
+    def mean_limits(self) -> tuple[Floats, Floats]:
+        """Where means end."""
+        return self.limits(self.margin)
+
+    @property
+    def bound_limits(self) -> tuple[Floats, Floats]:
+        """Where finite bounds of transformed targets end."""
+        return self.limits(self.reach)
 
 
 class Parts(NamedTuple):

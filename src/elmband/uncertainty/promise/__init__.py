@@ -4,7 +4,7 @@ A row is answered where its score reaches the threshold. The risk of doing so is
 denominator is part of its definition (`risk.py`). Training rows left out in closed form give an
 estimate of the threshold (`estimate.py`); rows held out give a promise (`sequence.py`), from
 tests of single thresholds (`bounds.py`) on a grid that was fixed before (`grid.py`), beginning
-where the strongest evidence is to be expected (`starts.py`).
+where the strongest evidence is to be expected (`held_out.py`).
 """
 
 from elmband.uncertainty.promise.estimate import coverage_threshold, estimate

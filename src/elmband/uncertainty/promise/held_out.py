@@ -1,4 +1,8 @@
-"""Held-out rows as evidence at every threshold of a grid."""
+"""Held-out rows as evidence at every threshold of a grid, and where tests on them begin.
+
+They begin where the strongest evidence is to be expected. Of groups, some are a pilot that tells
+where that is, and are no evidence afterwards.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -14,15 +18,17 @@ from elmband.uncertainty.promise.bounds import (
     rows_needed,
 )
 from elmband.uncertainty.promise.grid import Grid
-from elmband.uncertainty.promise.pilot import (
-    Expected,
-    expected_of_pilots,
-    pilot_groups,
-    shares_without,
-)
 from elmband.uncertainty.promise.risk import Risk, effective, group_codes
-from elmband.uncertainty.promise.starts import PILOTED, most_telling
 from elmband.uncertainty.promise.threshold import Bools, Floats, Ints
+
+# With so many times the groups that are needed there are enough for some of them to be a pilot.
+PILOTED = 3.0
+# One of so many groups is a pilot group.
+ONE_OF = 8
+# What training rows tell of risks counts as so many groups.
+PRIOR_GROUPS = 20
+# Rows of a group count as so many independent ones where there are no pilot groups.
+ROWS_OF_A_GROUP = 8
 
 
 class Hypotheses(NamedTuple):
@@ -32,6 +38,13 @@ class Hypotheses(NamedTuple):
     grid: Grid
     limit: float
     delta: float
+
+
+class Expected(NamedTuple):
+    """What is to be expected at every threshold: the share of groups there, and their risk."""
+
+    shares: Floats
+    risks: Floats
 
 
 class HeldOut(NamedTuple):
@@ -145,3 +158,50 @@ def _group_rates(risk: Risk, place: Ints, codes: Ints, s: Floats, size: int) -> 
         there = counted > 0
         # Sums of weights are rounded each in its own order.
         yield np.minimum(bad[there] / counted[there], 1.0)
+
+
+def most_telling(expected: Floats, risks: Floats, limit: float) -> int:
+    """Return the threshold with the strongest evidence, from what is expected at each.
+
+    The logarithm of the p-value of n rows with a risk of r is near -n·KL(r, limit), with Kullback
+    and Leibler's divergence of coins that fall with these probabilities. At stricter thresholds
+    rows are too few, at looser ones too many are bad. A test that passes here has a promise to
+    make, and goes on to looser thresholds.
+
+    Numbers and risks are those of training rows or of pilot groups, never of the rows tested.
+    Their scores would tell how many of the answered rows are among the most certain ones, given
+    which the number of bad ones is not binomial any more.
+    """
+    return int(np.argmax(expected * divergence(risks, limit)))
+
+
+def divergence(risks: Floats, limit: float) -> Floats:
+    """Return r·log(r/limit) + (1-r)·log((1-r)/(1-limit)), 0 for risks above the limit."""
+    r = np.clip(risks, 1e-300, limit)
+    return r * np.log(r / limit) + (1 - r) * np.log((1 - r) / (1 - limit))
+
+
+def pilot_groups(present: Ints) -> Ints:
+    """Return some of the groups, drawn at random from their sorted labels.
+
+    Whether a group is a pilot group depends on its label and on nothing that is measured, so
+    that the others are a sample as good as all of them.
+    """
+    rng = np.random.default_rng(0)
+    return rng.permutation(present)[: len(present) // ONE_OF]
+
+
+def expected_of_pilots(rates: Iterable[Floats], n_pilots: int, risks: Floats) -> Expected:
+    """Return what pilot groups tell, from the rates of those that are there at each threshold.
+
+    One group more that is there, and one that is not, keep shares away from 0 and 1. Rates are
+    drawn to the risks of training rows.
+    """
+    seen = np.array([(len(r), r.sum()) for r in rates])
+    n, bad = seen.T
+    return Expected((n + 1) / (n_pilots + 2), (bad + PRIOR_GROUPS * risks) / (n + PRIOR_GROUPS))
+
+
+def shares_without(shares: Floats) -> Floats:
+    """Guess the share of groups from shares of training rows, whose groups are not known."""
+    return 1 - (1 - shares) ** ROWS_OF_A_GROUP

@@ -18,6 +18,9 @@ from elmband.sources.stream.write._arrow import (
     IpcFile,
     ParquetFile,
 )
+from elmband.sources.stream.write._arrow import (
+    TableFile as TableFile,
+)
 from elmband.sources.stream.write._file import SteadyFile
 from elmband.sources.stream.write._groups import ColumnGroups, Groups, Rows
 from elmband.sources.stream.write._hdf5 import Hdf5File
@@ -110,31 +113,15 @@ def open_writers(
     [[0.0, 2.0], [1.0, 3.0]]
     """
     files, names, kind = [*map(Path, paths)], _checked_names(columns), _checked_dtype(dtype)
+
+    def begin(file: BinaryIO, path: Path) -> tuple[Format, Groups]:
+        target = format_of(path)(file, names, kind)
+        return target, Groups(target.write, names, kind)
+
     for path in files:
         format_of(path)
-    with appearing_together(files) as temporary, ExitStack() as stack:
-        places = zip(files, temporary, strict=True)
-        yield [stack.enter_context(_opened(*place, names, kind)) for place in places]
-
-
-@contextmanager
-def _opened(
-    path: Path, temporary: Path, names: tuple[str, ...], kind: np.dtype[Any]
-) -> Iterator[Write]:
-    """Write blocks to a file under another name than `path`."""
-    with SteadyFile(temporary) as file:
-        with _failing_as(path, file):
-            target = format_of(path)(file, names, kind)
-        groups = Groups(target.write, names, kind)
-
-        def write(block: Array) -> None:
-            with _failing_as(path, file):
-                groups.add(block)
-
-        with _closed(path, file, target):
-            yield write
-            with _failing_as(path, file):
-                groups.flush()
+    with _opened(files, begin) as writers:
+        yield writers
 
 
 @contextmanager
@@ -143,18 +130,60 @@ def open_table_writer(path: str | Path, like: Mapping[str, Array]) -> Iterator[W
 
     It appears as that of `open_writer` does. The format must be one that `holds_any_type`.
     """
-    path, arrow = Path(path), needed("pyarrow", "Writing Parquet, CSV or Arrow")
+    arrow = needed("pyarrow", "Writing Parquet, CSV or Arrow")
     schema = arrow.table({name: to_numpy(values) for name, values in like.items()}).schema
-    make = format_of(path)
-    with appearing_together([path]) as (temporary,), SteadyFile(temporary) as file:
+    make: Any = format_of(Path(path))
+
+    def begin(file: BinaryIO, _: Path) -> tuple[Format, ColumnGroups]:
+        target = make(file, tuple(like), np.dtype(np.float64), schema)
+        return target, ColumnGroups(target.write_columns, tuple(like))
+
+    with _opened([Path(path)], begin) as (write,):
+        yield write
+
+
+@contextmanager
+def open_table_files(
+    paths: Sequence[str | Path], *, escape_formulas: bool = False
+) -> Iterator[list[Callable[[Any], None]]]:
+    """Open files for Arrow tables as `open_writers` does, with the columns of the first of each.
+
+    With `escape_formulas`, text in CSV that a spreadsheet would compute gets a ``'`` before it.
+    """
+
+    def begin(file: BinaryIO, path: Path) -> tuple[TableFile, TableFile]:
+        target = TableFile(file, path.name, escape_formulas=escape_formulas)
+        return target, target
+
+    with _opened([*map(Path, paths)], begin) as writers:
+        yield writers
+
+
+@contextmanager
+def _opened(
+    paths: Sequence[Path], begin: Callable[[BinaryIO, Path], tuple[Any, Any]]
+) -> Iterator[list[Callable[[Any], None]]]:
+    """Open files under other names, which take these once all is written.
+
+    What `begin` returns are a format, and what gathers blocks for it.
+    """
+    with appearing_together(paths) as temporary, ExitStack() as stack:
+        places = zip(paths, temporary, strict=True)
+        yield [stack.enter_context(_opened_one(*place, begin)) for place in places]
+
+
+@contextmanager
+def _opened_one(
+    path: Path, temporary: Path, begin: Callable[[BinaryIO, Path], tuple[Any, Any]]
+) -> Iterator[Callable[[Any], None]]:
+    """Write blocks to a file under another name than `path`."""
+    with SteadyFile(temporary) as file:
         with _failing_as(path, file):
-            target = make(file, tuple(like), np.dtype(np.float64), schema)  # type: ignore[call-arg]
+            target, groups = begin(file, path)
 
-        groups = ColumnGroups(target.write_columns, tuple(like))  # type: ignore[attr-defined]
-
-        def write(columns: Mapping[str, Array]) -> None:
+        def write(block: Any) -> None:
             with _failing_as(path, file):
-                groups.add(columns)
+                groups.add(block)
 
         with _closed(path, file, target):
             yield write

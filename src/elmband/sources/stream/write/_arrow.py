@@ -1,6 +1,7 @@
 """The formats that Arrow writes: Parquet, CSV, and its own."""
 
 import csv
+import gzip
 import io
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from elmband.sources.stream.errors import needed
+from elmband.sources.stream.write._csv import CsvWriter
 from elmband.sources.stream.write._groups import Rows
 
 
@@ -88,6 +90,40 @@ class GzipCsvFile(CsvFile):
     def _start(self, file: BinaryIO) -> Any:
         stream = self._arrow.CompressedOutputStream(file, "gzip")
         return super()._start(self._open.enter_context(stream))
+
+
+class TableFile:
+    """Arrow tables of one schema, which is that of the first; CSV has quotes only where needed."""
+
+    def __init__(self, file: Any, name: str, *, escape_formulas: bool = False) -> None:
+        self._file, self._name, self._escape_formulas = file, name.lower(), escape_formulas
+        self._open = ExitStack()
+        self._write: Any = None
+
+    def add(self, table: Any) -> None:
+        """Append rows."""
+        if self._write is None:
+            self._write = self._begun(table.schema)
+        self._write(table)
+
+    def _begun(self, schema: Any) -> Any:
+        if self._name.endswith(".parquet"):
+            make = _module("pyarrow.parquet").ParquetWriter
+        elif ".csv" in self._name:
+            file = self._file
+            if self._name.endswith(".gz"):
+                file = self._open.enter_context(gzip.GzipFile(fileobj=file, mode="wb"))
+            return CsvWriter(file, schema, escape_formulas=self._escape_formulas).write
+        else:
+            make = _module("pyarrow.ipc").new_file
+        return self._open.enter_context(make(self._file, schema)).write_table
+
+    def flush(self) -> None:
+        """Leave nothing to be written later but what belongs to the end of a file."""
+
+    def close(self) -> None:
+        """Write what is left to write; the file is closed by whoever opened it."""
+        self._open.close()
 
 
 def _module(name: str) -> Any:

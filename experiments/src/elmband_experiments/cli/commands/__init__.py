@@ -1,0 +1,1 @@
+"""What the commands can be asked for, without what they work with."""
