@@ -48,7 +48,8 @@ def test_the_model_is_the_same(where, name):
         # A strength chosen by leave-one-out may be tiny, and rounding then weighs more.
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     parts = [model.predict_variance(DATA.X).mean_model for model in (here, there)]
-    np.testing.assert_allclose(parts[1], parts[0], rtol=1e-3, atol=1e-9)
+    # Stacks sum squares in float32, of which the smallest keep three digits.
+    np.testing.assert_allclose(parts[1], parts[0], rtol=3e-3, atol=1e-9)
     evaluations = [model.evaluate(DATA.X, DATA.y) for model in (here, there)]
     assert evaluations[1].rmse == pytest.approx(evaluations[0].rmse, rel=1e-6)
     widths = [np.diff(m.calibrate(DATA.X, DATA.y).predict_interval(DATA.X)) for m in (here, there)]

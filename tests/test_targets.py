@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from elmband.ground.arrays import to_numpy
+from elmband.models.target_units import TargetUnits
 from elmband.sums.scaling import Extent, Scaling
 from elmband.uncertainty.left_out import LeftOut
 from elmband.uncertainty.noise.parts import Support
@@ -88,3 +89,16 @@ def test_smearing_points_are_quantiles_of_weighted_errors():
     np.testing.assert_allclose(points[0], np.arange(40) * 2.5 + 1, atol=1.5)
     heavy = smearing_points(LeftOut(errors, 0 * errors, np.where(errors[:, 0] < 10, 1.0, 1e-9)))
     assert max(heavy[0]) < 10
+
+
+def test_means_over_errors_are_those_of_each_error_by_itself():
+    rng = np.random.default_rng(0)
+    X, mean = np.zeros((5000, 1)), rng.standard_normal((5000, 2))
+    scaling = Scaling(np.array([1.0, 2.0]), np.array([0.5, 0.25]))
+    units = TargetUnits(scaling, Log(), single_output=False)
+    steps = [rng.standard_normal(2) for _ in range(7)]
+    expected = np.mean([np.exp((mean + s) * [0.5, 0.25] + [1, 2]) for s in steps], axis=0)
+    # One row with all steps at once, some rows with some of them, many rows step by step.
+    for n in (1, 1500, 5000):
+        found = units.averaged(mean[:n], steps, X[:n])
+        np.testing.assert_allclose(found, expected[:n], rtol=1e-12)

@@ -47,7 +47,7 @@ def test_partitions_do_not_change_the_published_model(rows, published, lengths, 
 @pytest.mark.usefixtures("never_fetched")
 def test_partitions_do_not_change_the_default_model(rows, assert_same):
     X, y = few = rows[0][:300], rows[1][:300]
-    model = ELMIntervalRegressor(random_state=0, verbose=False)
+    model = ELMIntervalRegressor(mode="exact", random_state=0, verbose=False)
     assert_same(clone(model).fit(*arrays(few, (100, 200))), clone(model).fit(X, y), X)
 
 

@@ -28,7 +28,7 @@ MODELS = {
     "published, own noise layer": published(60, alpha=0.1, noise_neurons=30, random_state=0),
     "published, several outputs": published(60, alpha=0.1, random_state=0),
     "one layer": ELMIntervalRegressor(60, alpha=0.1, random_state=0),
-    "default": ELMIntervalRegressor(alpha=0.1, random_state=0),
+    "default": ELMIntervalRegressor(alpha=0.1, mode="exact", random_state=0),
 }
 
 

@@ -69,7 +69,7 @@ def test_what_the_fast_mode_cannot_do_is_refused(options):
     X, y = rows(100)
     with pytest.raises(ValueError, match="mode='fast' has one hidden layer for both models"):
         published(20, mode="fast", **options).fit(X, y)
-    with pytest.raises(ValueError, match="mode must be 'exact' or 'fast'"):
+    with pytest.raises(ValueError, match="mode must be 'auto' or 'exact' or 'fast'"):
         ELMIntervalRegressor(mode="quick").fit(X, y)
 
 

@@ -117,6 +117,8 @@ def fit_log_variance(model: Any, opened: Opened, settings: Settings) -> tuple[Fi
     calibration = Calibration(model.calibration, scores)
     units = _with_values(model, pool, units, fitted, calibration)
     predictive = fitted.predictive
+    if model.mode != "exact":
+        predictive = predictive.faster(pool.distinct.rows.X)
     found = Fitted(
         opened.inputs,
         opened.training,

@@ -70,7 +70,7 @@ def check_noise(model: Any) -> None:
     check_choice(model.noise, ("log", "squared"), "noise")
     check_choice(model.calibration, ("loo", "gaussian"), "calibration")
     check_choice(model.covariance, ("jackknife", "wild"), "covariance")
-    check_choice(model.mode, ("exact", "fast"), "mode")
+    check_choice(model.mode, ("auto", "exact", "fast"), "mode")
     check_symmetric(model.symmetric)
 
 

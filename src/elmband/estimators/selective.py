@@ -108,7 +108,7 @@ target_name_
     noise: Literal["log", "squared"] = "log"
     noise_neurons: NeuronCounts | None = None
     noise_alpha: AlphaRule | None = None
-    mode: Literal["exact", "fast"] = "exact"
+    mode: Literal["auto", "exact", "fast"] = "auto"
     coverage: float | None = None
     max_error: float | None = None
     max_fpr: float | None = None

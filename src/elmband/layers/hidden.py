@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -114,7 +115,11 @@ class FeatureMap:
         return blocks[0].bias.dtype if blocks else self.inputs.mean.dtype
 
     def narrowed(self) -> Self:
-        """Return the same map with float32 neurons: inputs are standardised as precisely."""
+        """Return the same map with float32 neurons, one for all who ask: inputs stay precise."""
+        return self._narrowed
+
+    @cached_property
+    def _narrowed(self) -> Self:
         like = self.inputs.mean
         return replace(self, hidden=self.hidden.to(like, namespace(like).float32))
 

@@ -47,15 +47,16 @@ class CovarianceRoot:
             return cls(covariance, "none")
         if 2 * factors.shape[2] <= factors.shape[1]:
             return cls(place(factors, covariance), "narrow")
-        return cls(place(_triangular(factors), covariance), "triangular")
+        return cls(place(triangular_roots(factors), covariance), "triangular")
 
-    def quadratic(self, H: Array) -> Array:
-        """Return σ²(x) = h Σ hᵀ of every row and output, (n, m)."""
+    def quadratic(self, H: Array, *, spare: bool = False) -> Array:
+        """Return σ²(x) = h Σ hᵀ of every row and output, (n, m); H to `spare` is overwritten."""
         if self.kind == "none":
             return quadratic_form(H, self.factors)
         factors = (self.factors[j, :, :] for j in range(self.factors.shape[0]))
         if self.kind == "triangular":
-            columns = [squared_lengths(H, C, "lower") for C in factors]
+            spare = spare and self.factors.shape[0] == 1
+            columns = [squared_lengths(H, C, "lower", spare=spare) for C in factors]
         else:
             columns = [squared_norms(product(H, cast(C, H.dtype))) for C in factors]
         return namespace(H).stack(columns, axis=1)
@@ -75,7 +76,7 @@ def _pivoted_roots(covariance: Matrices) -> Matrices:
     return roots[:, :, : max(ranks)]
 
 
-def _triangular(roots: Matrices) -> Matrices:
+def triangular_roots(roots: Matrices) -> Matrices:
     """Return lower triangular roots (m, L, L) of the same: with Cᵀ = QR, C Cᵀ = Rᵀ R."""
     m, size, rank = roots.shape
     found = np.zeros((m, size, size))

@@ -15,12 +15,15 @@ _BLOCK = 96
 _DEVICE_BLOCK = 128
 
 
-def squared_lengths(H: Array, F: Array, shape: Shape) -> Array:
-    """Return ‖hF‖² of every row h of H (n, L), (n,); the zeros of F (L, L) are not touched."""
+def squared_lengths(H: Array, F: Array, shape: Shape, *, spare: bool = False) -> Array:
+    """Return ‖hF‖² of every row h of H (n, L), (n,); the zeros of F (L, L) are not touched.
+
+    An H to `spare` is overwritten where that saves a copy.
+    """
     H = wide(H)
     F = cast(F, H.dtype)
     if isinstance(H, np.ndarray):
-        T = _copy(H)
+        T = H if spare else _copy(H)
         if times_triangle(T, np.ascontiguousarray(F), shape):
             return squared_norms(T)
     total: Array = 0.0

@@ -1,6 +1,7 @@
 """The fitted value: all that a fit learns, whichever estimator asked for it."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -153,6 +154,12 @@ class Fitted:
     def squared(self) -> SquaredNoise | None:
         """The published noise model, None for others."""
         return self.noise if isinstance(self.noise, SquaredNoise) else None
+
+    @cached_property
+    def score_points(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Equally likely scores of every output, (m, k)."""
+        assert self.calibration is not None
+        return np.array([self.calibration.points(j) for j in range(self.targets.count)])
 
     def check_fresh(self) -> None:
         """Refuse to answer by a noise model that is older than the mean."""

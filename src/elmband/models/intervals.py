@@ -249,22 +249,21 @@ def mean_in_units(fitted: Fitted, parts: Parts, X: Array) -> Array:
     targets = fitted.targets
     if not targets.transformed or targets.support is None:
         return targets.in_units(parts.mean, X)
-    assert fitted.calibration is not None
     mean = double(parts.mean)
-    scores = place([fitted.calibration.points(j) for j in range(targets.count)], mean)
     root = namespace(mean).sqrt
     tails = (parts.total, parts.total) if fitted.symmetric else (parts.below, parts.above)
     below, above = (root(double(v)) for v in tails)
-    steps = (_step(scores[:, k], below, above) for k in range(scores.shape[1]))
-    return targets.averaged(mean, steps, X)
+    steps = _steps(place(fitted.score_points.T, mean)[:, None, :], below, above)
+    return targets.averaged(mean, [steps[k, ...] for k in range(steps.shape[0])], X)
 
 
-def _step(scores: Array, below: Array, above: Array) -> Array:
-    """Return scores (m,) of all rows in standardised targets, (n, m)."""
+def _steps(scores: Array, below: Array, above: Array) -> Array:
+    """Return scores (k, 1, m) of all rows in standardised targets, (k, n, m)."""
     xp = namespace(above)
     # A score of zero is no step, be the deviation infinite.
-    step = xp.where(scores < 0, below, above) * xp.where(scores == 0, 1.0, scores)
-    return xp.where(scores == 0, 0.0, step)
+    none = scores == 0
+    step = xp.where(scores < 0, below, above) * xp.where(none, 1.0, scores)
+    return xp.where(none, 0.0, step)
 
 
 def bounds(fitted: Fitted, parts: Parts, level: float, X: Array) -> list[Array]:

@@ -14,6 +14,7 @@ from elmband.layers.hidden import FeatureMap, HiddenLayer
 from elmband.layers.member import Member
 from elmband.layers.neurons import Neurons
 from elmband.layers.output_layer import OutputLayer
+from elmband.layers.packed_root import PackedRoot
 from elmband.layers.select import Selection
 from elmband.layers.views import RankScores, SoftClip
 from elmband.models.decisions import Deciding, NoveltyLimit
@@ -48,6 +49,7 @@ from elmband.uncertainty.promise import Threshold
 from elmband.uncertainty.promise.threshold import Meaning
 from elmband.uncertainty.targets import Columns
 from elmband.uncertainty.transform import BoxCox, Identity, Log, Log1p, Logit
+from elmband.uncertainty.width_error import WidthError
 
 KINDS: Kinds = {
     **{kind: {} for kind in ENCODER_KINDS},
@@ -85,6 +87,7 @@ KINDS: Kinds = {
     NoiseModels: {},
     OutputLayer: {"coef": "lm!", "alpha": "m"},
     OutputScores: {},
+    PackedRoot: {"entries": "mt!"},
     Predictive: {},
     Probability: {"slope": "!", "shift": "!", "least": "!"},
     RankScores: {"knots": "kd!<^", "scores": "kd!<"},
@@ -98,6 +101,7 @@ KINDS: Kinds = {
     SquaredNoise: {"mean_covariance": "mll", "noise_covariance": "mkk"},
     Support: dict.fromkeys(("low", "high", "margin"), "m"),
     Threshold: {},
+    WidthError: {},
     Thresholds: {},
     TrainingHistograms: {},
     NoveltyLimit: {},

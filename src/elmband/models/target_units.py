@@ -23,6 +23,9 @@ from elmband.uncertainty.target_values import nearest_values
 from elmband.uncertainty.targets import Columns, is_auto
 from elmband.uncertainty.transform import Identity, Transform
 
+# Numbers that are transformed back in one call.
+_AT_ONCE = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class TargetUnits:
@@ -84,10 +87,16 @@ class TargetUnits:
 
         The mean of a transformed target, mapped back, would be a median (Duan's smearing).
         """
-        values = [self.in_units(self.supported(mean + step), X) for step in steps]
+        xp, n = namespace(mean), int(mean.shape[0])
+        targets = [mean + step for step in steps]
         total: Array = 0.0
-        for value in values:
-            total = total + double(value) / len(values)
+        # Of few rows many steps at once: a call costs more than the numbers in it.
+        size = max(_AT_ONCE // max(n, 1), 1)
+        for start in range(0, len(targets), size):
+            some = targets[start : start + size]
+            values = double(self.in_units(self.supported(xp.concat(some, axis=0)), X))
+            for k in range(len(some)):
+                total = total + values[k * n : (k + 1) * n, :] / len(targets)
         return cast(total, self.result_dtype(X))
 
     def smeared(self, mean: Array, X: Array) -> Array:

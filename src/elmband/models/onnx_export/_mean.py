@@ -8,7 +8,7 @@ from elmband.models.fitted import Fitted
 from elmband.models.onnx_export._graph import DOUBLE, Tensor, joined
 from elmband.models.onnx_export._hidden import hidden_outputs
 from elmband.models.onnx_export._local import local_mean, local_variance
-from elmband.models.onnx_export._quadratic import quadratic
+from elmband.models.onnx_export._quadratic import packed_form, quadratic
 from elmband.stacks.mean_stack import MeanStack
 
 
@@ -52,10 +52,16 @@ def _mean_deviation(X: Tensor, stack: MeanStack) -> Tensor:
     for j in range(weights.shape[1]):
         total: Tensor | None = None
         for k in np.flatnonzero(weights[:, j]):
-            H = _centred(X, stack.members[k])
-            variance = quadratic(H, stack.covariances[k][j, ...], intercept=True)
-            part = variance.apply("Sqrt").to(DOUBLE) * weights[k, j]
+            part = _member_variance(X, stack, int(k), j).apply("Sqrt").to(DOUBLE) * weights[k, j]
             total = part if total is None else total + part
         assert total is not None
         columns.append(total)
     return joined(columns)
+
+
+def _member_variance(X: Tensor, stack: MeanStack, k: int, j: int) -> Tensor:
+    """Return h Σ hᵀ of a member and an output, (n, 1)."""
+    H = _centred(X, stack.members[k])
+    if stack.packed:
+        return packed_form(H, stack.packed[k], j)
+    return quadratic(H, stack.covariances[k][j, ...], intercept=True)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from elmband.ground.arrays import Array, to_numpy
+from elmband.layers.packed_root import PackedRoot
 from elmband.layers.quadratic import CovarianceRoot
 from elmband.models.onnx_export._functions import positive
-from elmband.models.onnx_export._graph import Tensor, joined
+from elmband.models.onnx_export._graph import DOUBLE, SINGLE, Tensor, joined
 from elmband.uncertainty.noise.fast import LowRank
 
 # Columns of a root taken at once: fewer store less of its zeros, and run less well.
@@ -37,6 +38,19 @@ def quadratic(H: Tensor, covariance: Array, *, intercept: bool = False) -> Tenso
     if found.kind == "narrow":
         return T.reduced("ReduceSumSquare")
     return positive(T.columns(0, 1) + (T.columns(1, len(matrix)) * H).reduced("ReduceSum"))
+
+
+def packed_form(H: Tensor, root: PackedRoot, output: int) -> Tensor:
+    """Return ‖hC‖² of an output, (n, 1), in float32 for hidden outputs h with a one before them.
+
+    Rows are divided by their largest entry, if it is above one: float32 holds no square of others.
+    """
+    unit = H.apply("Abs").reduced("ReduceMax").apply("Max", 1.0)
+    scaled = joined([1.0 / unit, H / unit]).to(SINGLE)
+    matrix = to_numpy(root.root.factors[output, ...])
+    squares = _squared_length(scaled, matrix, intercept=False)
+    unit = unit.to(DOUBLE)
+    return squares.to(DOUBLE) * unit * unit
 
 
 def _squared_length(H: Tensor, root: Floats, *, intercept: bool) -> Tensor:

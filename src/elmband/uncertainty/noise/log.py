@@ -131,7 +131,11 @@ class LogNoise:
 
     def predict(self, X: Array) -> NoiseVariance:
         """Return the log-variance of new rows and its uncertainty."""
-        H = self.features.apply(X) - self.centre
+        return self.predict_hidden(self.features.apply(X))
+
+    def predict_hidden(self, H: Array) -> NoiseVariance:
+        """Return the same of the hidden outputs of rows."""
+        H = H - self.centre
         form = variances(H, self.covariance[None, ...], lambda: self._root)
         return NoiseVariance.of(self._log(H), double(form[:, 0]))
 
