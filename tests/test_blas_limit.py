@@ -28,7 +28,9 @@ def wide():
         assert blas_threads() == {WIDE}
 
 
-@pytest.mark.parametrize("limit", [lambda: engine.calm(10), engine.alone], ids=["calm", "alone"])
+@pytest.mark.parametrize(
+    "limit", [lambda: engine.limit_blas(10), engine.alone], ids=["limit_blas", "alone"]
+)
 def test_limits_that_overlap_in_two_threads_leave_nothing_behind(limit):
     both, first_gone = threading.Barrier(2, timeout=20), threading.Event()
 
@@ -61,7 +63,7 @@ def test_generators_of_results_that_overlap_leave_nothing_behind(monkeypatch):
 @pytest.mark.slow
 def test_many_threads_with_limits_in_each_other_and_errors():
     def nested(k):
-        with engine.calm(10), one_blas_thread:
+        with engine.limit_blas(10), one_blas_thread:
             assert blas_threads() == {1}
             with engine.alone():
                 assert 1 // (k % 3) < 2

@@ -16,7 +16,7 @@ from elmband import (
     ELMRegressor,
     ELMSelectiveClassifier,
 )
-from elmband.estimators._ask import Query
+from elmband.estimators.ask import Query
 from elmband.models.classes import confidence_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.intervals import bounds, interval_question, mean_question, triage_question

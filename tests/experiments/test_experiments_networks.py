@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from elmband.datasets import make_heteroscedastic
-from elmband.engines.engine import calm
+from elmband.engines.engine import limit_blas
 from elmband_experiments.paper.networks import METHODS
 from elmband_experiments.paper.networks.lube import cost
 from elmband_experiments.paper.networks.network import Network, Standard, squared, trained
@@ -35,7 +35,7 @@ def test_the_jacobian_is_that_of_differences():
 def test_a_trained_network_finds_a_smooth_function():
     data = make_heteroscedastic(400, noise=0.1, random_state=0)
     rows = Standard.of(data.X, data.y, data.X)
-    with calm(0):
+    with limit_blas(0):
         model = trained(rows.X, rows.y, np.random.default_rng(0))
     mean = rows.centre + rows.scale * model.mean(rows.X)
     assert np.sqrt(np.mean((mean - data.mean) ** 2)) < 0.05

@@ -14,7 +14,7 @@ from elmband.cli._dialect import tell_dialect, tell_names
 from elmband.cli._files import named, readable
 from elmband.cli._groups import check_column
 from elmband.engines.progress import shown
-from elmband.estimators._ask import ask
+from elmband.estimators.ask import ask
 from elmband.ground.wording import counted
 from elmband.models.classes import all_question
 from elmband.models.intervals import level_name

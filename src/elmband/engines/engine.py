@@ -41,7 +41,7 @@ BLOCK_ROWS = 2048
 # Least rows at once on a device whose memory is short; with fewer the error is raised.
 _LEAST_ROWS = 256
 # Matrices up to this size are solved quickly by one thread.
-_CALM_SIZE = 1000
+_SMALL_SIZE = 1000
 # State of the thread: whether it works for an engine (it then starts no threads of its own), and
 # its scratch memory.
 _here = local()
@@ -319,13 +319,13 @@ def alone() -> Iterator[None]:
 
 
 @contextmanager
-def calm(size: int) -> Iterator[None]:
+def limit_blas(size: int) -> Iterator[None]:
     """Keep BLAS to one thread around passes whose matrices between them are no larger than `size`.
 
     Its threads wait for more work by spinning, for tens of milliseconds after each small product,
     on processors that the chunks of the next pass could use.
     """
-    if size > _CALM_SIZE:
+    if size > _SMALL_SIZE:
         yield
         return
     with one_blas_thread:

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from elmband.engines import engine
 from elmband.engines.cluster import is_dask, one_column
 from elmband.estimators._arrays import held_out_rows, labels_of_rows
-from elmband.estimators._ask import Query, block_size, new_rows, on_chunks_of
 from elmband.estimators._class_targets import (
     encoder_of,
     known_labels,
@@ -35,6 +34,7 @@ from elmband.estimators._scans import (
     refuse_beside_scan,
     scan_rows,
 )
+from elmband.estimators.ask import Query, block_size, new_rows, on_chunks_of
 from elmband.ground.arrays import Array, double, namespace, to_numpy
 from elmband.metrics.decided import Decided, SelectiveEvaluation
 from elmband.metrics.evaluation import Evaluation

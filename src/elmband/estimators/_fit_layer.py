@@ -63,7 +63,7 @@ def fit_layer(model: Any, opened: Opened, settings: Settings) -> tuple[MeanModel
     """Fit a single layer; return it as the second stage goes on with it, and as a model."""
     assert settings.specs is not None
     spec, rule, training = settings.specs[0], settings.rule, opened.training
-    with engine.calm(spec.n_neurons):
+    with engine.limit_blas(spec.n_neurons):
         mean = fit_mean(opened.rows, spec, rule, training.dtype, training.seed, model.selection)
     warn_constant(mean.constant, mean.targets, opened.transform)
     units = TargetUnits(mean.targets, opened.transform, opened.single_output, opened.precision)
@@ -118,7 +118,7 @@ def fit_noise_stage(
     sample, seed = None if grown is None else grown.kept, fitted.training.seed
     hidden, features = _noise_layer(model, mean, seed)
     rule = in_mean_weights(rule, mean.weight)
-    with engine.calm(max(mean.hidden.n_neurons, hidden.n_neurons)):
+    with engine.limit_blas(max(mean.hidden.n_neurons, hidden.n_neurons)):
         if grown is None or sample is None:
             noise = _fit_noise(model, mean, features, rule, seed)
         else:

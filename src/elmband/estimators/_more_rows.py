@@ -10,7 +10,6 @@ import numpy as np
 
 from elmband.engines.checkpoint import described
 from elmband.estimators._arrays import held_out_rows, with_weight
-from elmband.estimators._ask import new_rows
 from elmband.estimators._class_targets import check_known_levels, known_labels, label_encoder
 from elmband.estimators._fit_layer import LeftOutRows, fit_noise_stage, layer_of, layer_units
 from elmband.estimators._open_rows import Opened, count_targets, moved, transformed
@@ -27,6 +26,7 @@ from elmband.estimators._scans import (
     refuse_beside_scan,
     scan_rows,
 )
+from elmband.estimators.ask import new_rows
 from elmband.estimators.tables import rows_to_fit
 from elmband.ground.arrays import double, epsilon, namespace
 from elmband.ground.callers import level_of_caller

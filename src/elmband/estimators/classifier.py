@@ -9,7 +9,6 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask, declared_classes
 from elmband.estimators._fit_classes import with_kept_probability, with_probability
 from elmband.estimators._fit_stack import fit_point
@@ -18,6 +17,7 @@ from elmband.estimators._more_rows import grown_of, more_rows, with_more
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_alpha
 from elmband.estimators._progress import fit_progress
+from elmband.estimators.ask import ask
 from elmband.models.classes import decision_question, label_question, probability_question
 from elmband.models.fitted import Fitted
 from elmband.models.grown import Grown, in_own_mean_weights

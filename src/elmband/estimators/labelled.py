@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from elmband.estimators._arrays import held_out_rows
-from elmband.estimators._ask import new_rows
 from elmband.estimators._class_targets import encoder_of, known_labels, labels_of_codes
 from elmband.estimators._open_rows import count_targets
 from elmband.estimators._scans import check_targets
+from elmband.estimators.ask import new_rows
 from elmband.ground.arrays import Array, Labels, to_numpy
 from elmband.sources.stream import Scan
 

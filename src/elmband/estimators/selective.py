@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmband.estimators._ask import ask
 from elmband.estimators._class_targets import ClassTask
 from elmband.estimators._evaluate import decided_rows, scored_rows
 from elmband.estimators._fit_classes import decided, request_of, with_decisions, with_probability
@@ -16,6 +15,7 @@ from elmband.estimators._fit_stack import fit_log_variance
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_choice
+from elmband.estimators.ask import ask
 from elmband.estimators.classifier import ELMClassifier
 from elmband.layers.neurons import NeuronCounts
 from elmband.layers.output_layer import AlphaRule

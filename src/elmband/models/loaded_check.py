@@ -34,7 +34,7 @@ def check_works(fitted: Fitted) -> None:
         raise ValueError("outputs do not fit")
     row = np.zeros((1, n), fitted.training.dtype)
     size = max(features.hidden.n_neurons for features in maps)
-    with engine.calm(size), np.errstate(all="ignore"):
+    with engine.limit_blas(size), np.errstate(all="ignore"):
         _check(m, fitted.mean.mean(row), means(fitted, row))
         for usual in _usual_rows(maps[0], fitted.training.dtype):
             _check_finite(means(fitted, usual))

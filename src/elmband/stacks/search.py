@@ -92,7 +92,7 @@ def fit_stack(
     stack = found
     if stack is None:
         # Many small products.
-        with engine.calm(0):
+        with engine.limit_blas(0):
             *_, stack = search_rounds(pool, rule, rounds)
     if len(stack.index) == pool.n_distinct:
         return _within(pool, stack, rule, most or len(stack.specs), max_neurons)

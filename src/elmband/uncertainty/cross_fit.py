@@ -107,7 +107,7 @@ def cross_fitted(
         return closed
     parts = held_out_parts(pool)
     if held_out:
-        with engine.running(engine.Job()), engine.calm(0):
+        with engine.running(engine.Job()), engine.limit_blas(0):
             found = engine.for_all(lambda one: _scores_of(one, recipe), held_out)
     else:
         found = for_parts(lambda here: _fitted_scores(pool, here, recipe), parts)
@@ -150,7 +150,7 @@ def for_parts(function: Callable[[Any], R], parts: Parts, *, all_first: bool = F
     """
     masks = [parts == k for k in range(int(parts.max()) + 1)]
     # These rows are in memory: there is nothing to be kept in a checkpoint, or worth a bar.
-    with engine.running(engine.Job()), engine.calm(0):
+    with engine.running(engine.Job()), engine.limit_blas(0):
         return engine.for_all(function, [None, *masks] if all_first else masks)
 
 

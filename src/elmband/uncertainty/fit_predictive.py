@@ -42,7 +42,7 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Symmetric: TypeAlias = bool | Literal["auto"]
 
 # Noise models of more than a thousand times so many rows leave their products to threads of BLAS.
-_CALM_ROWS = 10
+_SMALL_ROWS = 10
 # Local layers that lower errors by such a share stay; others must lower interval scores as well.
 _CLEAR_GAIN, _LEAST_GAIN = 0.05, 0.005
 
@@ -215,7 +215,7 @@ def _fit_to(
     squares = xp.clip((copies.spread(rows.residuals) + copies.gap) * e, min=0.0)
     errors = _Errors(e, squares, rows.std**2)
     # Small products of few rows: threads of BLAS would wait for each other.
-    with engine.calm(len(rows.places) // _CALM_ROWS):
+    with engine.limit_blas(len(rows.places) // _SMALL_ROWS):
         outputs = _output_noise(pool, rows, copies, errors, settings)
         noise = _fit_noise(outputs, copies, errors, settings.symmetric)
         # Where classes meet errors are large, which is no noise of their own.
@@ -301,7 +301,7 @@ def _known_rows(pool: Pool, stack: Stack, size: int) -> tuple[MeanStack, KnownRo
     residuals = stack.combined(lambda f: f.left.residuals) + lacking
     r, e = (copies.spread(part) + copies.gap for part in (residuals, stack.honest))
     q = copies.merged(xp.clip(r * e, min=0.0))
-    with engine.calm(max(spec.n_neurons for spec in stack.specs)):
+    with engine.limit_blas(max(spec.n_neurons for spec in stack.specs)):
         uncertainty = engine.for_all(lambda fitted: mean_uncertainty(fitted, q), stack.fitted)
     std: Array = 0.0
     for k, u in enumerate(uncertainty):

@@ -36,7 +36,7 @@ class Predictive:
         X = X[:: -(-int(X.shape[0]) // _ROWS_FOR_ERROR), :]
         # Rows at the end of numbers have infinite variances, which is no reason for warnings; and
         # threads of BLAS would wait for each other longer than all this takes.
-        with engine.calm(0), np.errstate(over="ignore", invalid="ignore"):
+        with engine.limit_blas(0), np.errstate(over="ignore", invalid="ignore"):
             other = replace(self, stack=self.stack.with_packed())
             error = WidthError.of(*(model.parts(X, 1.0).total for model in (self, other)))
         return replace(other, error=error)

@@ -113,7 +113,7 @@ class LocalInputs(NamedTuple):
     def known_outputs(self, rows: LocalRows, width: int) -> Singles:
         """Return the first shared outputs of all rows, which are few enough to be held."""
         blocks = _blocks(np.arange(rows.n))
-        with engine.calm(0):
+        with engine.limit_blas(0):
             found = engine.for_all(lambda block: self.outputs(rows, block, width), blocks)
         return np.concatenate(found)
 
@@ -200,7 +200,7 @@ def fit_stage(
             used = rows.s[block] * _lengths(found[:, 1:])
             left_out[block] = (target[block] - u) / np.maximum(1 - used, _LEAST_FREE)
 
-    with engine.calm(0):
+    with engine.limit_blas(0):
         probes = _probes([len(index[g]) for g in wanted], wanted)
         known = dict(zip(probes, engine.for_all(probe, probes), strict=True))
         pooled = _pooled(known.values(), strengths)

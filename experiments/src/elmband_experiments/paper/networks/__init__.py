@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeAlias
 
-from elmband.engines.engine import calm
+from elmband.engines.engine import limit_blas
 from elmband_experiments.paper.base import Floats
 from elmband_experiments.paper.networks.bayes import bayesian
 from elmband_experiments.paper.networks.bootstrap import bootstrap
@@ -29,7 +29,7 @@ def _calmly(method: Method) -> Method:
 
     @wraps(method)
     def run(X: Floats, y: Floats, X_new: Floats, level: float, seed: int) -> Floats:
-        with calm(HIDDEN):
+        with limit_blas(HIDDEN):
             return method(X, y, X_new, level, seed)
 
     return run
