@@ -102,9 +102,9 @@ class EigenRows:
         """Decompose the smaller of HᵀSH and √S HHᵀ √S, for all rows H."""
         xp = namespace(H)
         n = float(xp.sum(sample.s))
-        Hs = double(H) * xp.sqrt(sample.s)[:, None]
         if H.shape[0] > H.shape[1]:
-            return cls.primal(H, sample, Hs.T @ Hs, n)
+            return cls.primal(H, sample, _weighted_squares(H, sample.s), n)
+        Hs = double(H) * xp.sqrt(sample.s)[:, None]
         values, Q = xp.linalg.eigh(Hs @ Hs.T)
         # Centring takes one dimension away, whatever rounding leaves of it.
         first = max(_first_usable(values), 1)
@@ -191,6 +191,13 @@ class EigenRows:
                     system = np.eye(size) - block * sg
                     out[part, j] = np.linalg.solve(system, rg[:, :, j, None])[:, :, 0]
         return place(out, r)
+
+
+def _weighted_squares(H: Array, s: Array) -> Array:
+    """Return HᵀSH; rows without weights are not copied."""
+    xp = namespace(H)
+    Hs = double(H) if bool(xp.all(s == 1)) else double(H) * xp.sqrt(s)[:, None]
+    return Hs.T @ Hs
 
 
 def _first_usable(values: Array) -> int:

@@ -107,7 +107,8 @@ class LogNoise:
         xp = namespace(H)
         s = sample.s
         centre = cast(double(s @ double(H)) / xp.sum(s), H.dtype)
-        eigen = EigenRows.of(H - centre, sample)
+        H = H - centre
+        eigen = EigenRows.of(H, sample)
         mean = float(s @ q) / eigen.n
         target = xp.clip(q, min=_LEAST * mean if mean > 0 else 1e-300)
         unit = float(xp.sum(eigen.values)) / H.shape[1] or 1.0
