@@ -73,6 +73,20 @@ def test_rows_of_many_marks_are_multiplied_as_they_are():
     np.testing.assert_allclose(found.times(np.eye(75)), X, atol=1e-12)
 
 
+@pytest.mark.parametrize("nowhere", [-1e30, -1e6, -np.finfo(np.float32).max])
+@pytest.mark.parametrize("known", [3, 60])
+def test_what_most_rows_lack_changes_nothing_in_the_rows_that_have_it(nowhere, known):
+    """As with the lowest number of float32, which stands for no data in maps."""
+    rng = np.random.default_rng(3)
+    X = table(rng, 40, 30)
+    X[:, 0] = nowhere
+    X[:known, 0] = 0.0
+    found = MarkedRows.of(X)
+    assert 0 in found.others
+    W = rng.standard_normal((X.shape[1], 4))
+    np.testing.assert_allclose(found.times(W)[:known], X[:known] @ W, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_hashes_of_marked_rows_are_those_of_others(dtype):
     rng = np.random.default_rng(4)

@@ -104,6 +104,23 @@ def test_intervals_far_from_the_data_are_no_narrower(models, far):
     assert np.abs(changes(pair, data.X[:50] * far)).max() < 1e-5
 
 
+@pytest.mark.parametrize("mode", ["auto", "fast"])
+def test_models_whose_widths_float32_would_change_stay_exact_unless_told(mode):
+    """Of inputs that are nearly copies, α = 0: five times as far out, 4 % of a width were lost."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 10))
+    X = np.column_stack([X, X[:, 0] + 1e-7 * rng.standard_normal(300)])
+    y = X[:, 1] + 0.1 * rng.standard_normal(300)
+    options = {"n_neurons": {"linear": 11}, "alpha": 0.0, "random_state": 0}
+    model = ELMIntervalRegressor(mode=mode, **options).fit(X, y)
+    exact = ELMIntervalRegressor(mode="exact", **options).fit(X, y)
+    if mode == "fast":
+        assert model.width_error_[1] > 1e-3
+        return
+    assert model.width_error_ == (0, 0)
+    np.testing.assert_array_equal(model.predict_interval(5 * X), exact.predict_interval(5 * X))
+
+
 def test_rows_are_answered_alike_alone_and_among_others(models):
     data, (fast, _) = models
     together = fast.predict_interval(data.X[:40])

@@ -2,10 +2,12 @@
 
 import re
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from elmband import ELMIntervalRegressor, ELMRegressor, ELMSelectiveClassifier, TableEncoder, scan
 from elmband.metrics.streaming import interval_sums
@@ -142,3 +144,13 @@ def test_encoders_and_their_fingerprints():
     assert repr(other.state_) == repr(encoder.state_)
     prints = {scan(frame, target="y", encoder=e).fingerprint() for e in (encoder, other)}
     assert len(prints) == 2
+
+
+def test_dataclasses_of_users_show_and_compare_parameters_before_a_fit():
+    @dataclass
+    class Mine(ELMRegressor):
+        extra: int = 3
+
+    assert "extra=3" in repr(Mine())
+    assert "fitted_" not in repr(Mine())
+    assert Mine(alpha=0.5) == clone(Mine(alpha=0.5)) != Mine()

@@ -307,6 +307,7 @@ def test_calibration_with_too_few_rows_is_infinite_and_says_so():
     ("X", "y", "weight", "sentence"),
     [
         (X[:, :2], Y, None, "X has 2 features, but .* is expecting 3"),
+        (X, None, None, "y is missing: give the targets of these rows"),
         (X, Y[:-1], None, r"y must have 150 rows and 1 outputs.* its shape is \(149, 1\)"),
         (X, np.column_stack([Y, Y]), None, r"1 outputs.* its shape is \(150, 2\)"),
         (X, Y, np.ones(3), "one number for each of the 150 rows"),
@@ -317,6 +318,8 @@ def test_calibration_refuses_what_does_not_fit(X, y, weight, sentence):
     fitted = model(n_neurons=10).fit(np.ones((20, 3)) * np.arange(20)[:, None], np.arange(20) ** 2)
     with pytest.raises(ValueError, match=sentence):
         fitted.calibrate(X, y, weight)
+    with pytest.raises(ValueError, match=sentence):
+        fitted.evaluate(X, y, weight)
 
 
 def covered(interval):

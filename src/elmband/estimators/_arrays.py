@@ -66,6 +66,8 @@ def held_out_rows(
     X: Array, y: Any, sample_weight: Any, n_outputs: int
 ) -> tuple[Array, Array | None]:
     """Check targets of held-out rows X: return Y (n, m) in float64 and weights (n,) or None."""
+    if y is None:
+        raise ValueError("y is missing: give the targets of these rows; only a scan has its own.")
     Y = _placed_numbers(y, "y", X)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.shape != (X.shape[0], n_outputs):

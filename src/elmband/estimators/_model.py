@@ -89,7 +89,7 @@ class ELMModel(BaseEstimator):
     device: str | None = None
     random_state: Any = None
     verbose: Verbose = "auto"
-    fitted_: Fitted = field(init=False)
+    fitted_: Fitted = field(init=False, repr=False, compare=False)
 
     def fit(
         self,

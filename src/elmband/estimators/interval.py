@@ -79,9 +79,11 @@ target_range, precision, chunk_size, device, random_state, verbose
     mode : {"auto", "exact", "fast"}, default="auto"
         Log model: variances of the mean are sums of squares in float32 unless "exact" asks for
         float64, which takes twice the time and four times the bytes; `width_error_` tells what that
-        changes. It takes covariances from a sample. Published model: "fast" takes them from a
-        sample of at least 8,192 rows and a factor of low rank, for about 1.7 times the time of the
-        mean alone; `mode_error_` tells what that changes in widths. "auto" is exact there.
+        changes. "auto" is exact where that were more than 1e-4 of widths, as with inputs that are
+        nearly copies of each other and ``alpha=0``. It takes covariances from a sample. Published
+        model: "fast" takes them from a sample of at least 8,192 rows and a factor of low rank, for
+        about 1.7 times the time of the mean alone; `mode_error_` tells what that changes in widths.
+        "auto" is exact there.
     noise_alpha : float, "auto", "loo" or "gcv", default=None
         L2 strength of the noise model; by default chosen by leave-one-out, for the published
         model by the same rule (or number) as `alpha`.
@@ -105,7 +107,7 @@ training_histograms_, n_features_in_, feature_names_in_, target_name_
         change more.
     width_error_ : tuple of float
         Log model: what variances of the mean in float32 change in widths, as a share of them: in
-        half and in 99 % of up to 250 training rows. Zeros if ``mode="exact"``.
+        half and in 99 % of up to 250 training rows. Zeros where they are exact.
     calibration_ : Calibration
         The multipliers in use.
     symmetric_ : bool

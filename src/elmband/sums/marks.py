@@ -25,6 +25,9 @@ _MOST_MARKED = 0.3
 # Columns with other values in more than this share of the rows hold no marks, and so many rows may
 # have more marks than are added up.
 _STRANGE, _CROWDED = 0.01, 0.02
+# Lowest values lie at most so many times as far out as the greatest, or as one. A value of -1e30
+# for what was not measured, added to a row and taken away again, would leave only rounding of it.
+_FARTHEST = 100.0
 # Adding the row of a mark takes as long as the products of so many columns.
 _COLUMNS_PER_MARK = 12
 # A few rows tell of most tables that there are no marks.
@@ -60,6 +63,7 @@ class MarkedRows:
         above = low != Z
         # Sums of bytes are several times as fast as counts.
         rare = np.add.reduce(above.view(np.uint8), axis=0, dtype=np.int64) <= _MOST_MARKED * n
+        rare &= np.abs(low) <= _FARTHEST * np.maximum(np.abs(high), 1.0)
         marked = np.flatnonzero(rare)
         if len(marked) < _COLUMNS_PER_MARK:
             return None
