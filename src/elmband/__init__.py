@@ -49,6 +49,8 @@ __all__ = [
 __version__ = "0.1.0.dev1"
 
 _FOLDERS = ("datasets", "display", "metrics", "pixels", "report")
+# Not for everyone, but there as after any import of a package.
+_INNER = ("engines", "estimators", "layers", "models", "sources", "stacks", "sums", "uncertainty")
 _ELSEWHERE = {"TableEncoder": "sources.encode", "scan": "sources.stream"}
 
 
@@ -57,7 +59,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """Import a name when it is asked for: scikit-learn and SciPy take a second to be loaded."""
-        if name in _FOLDERS:
+        if name in _FOLDERS or name in _INNER:
             return import_module(f"elmband.{name}")
         if name not in __all__:
             raise AttributeError(f"module 'elmband' has no attribute {name!r}", name=name)

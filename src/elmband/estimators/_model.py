@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex
 
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -35,6 +34,7 @@ from elmband.estimators._saved import (
     take_plain_state,
 )
 from elmband.estimators._scans import refuse_beside_groups
+from elmband.estimators._sklearn import BaseEstimator
 from elmband.estimators.tables import rows_to_fit
 from elmband.ground.arrays import Array, Precision
 from elmband.ground.files import check_writable

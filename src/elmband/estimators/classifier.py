@@ -4,7 +4,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +16,7 @@ from elmband.estimators._more_rows import grown_of, more_rows, with_more
 from elmband.estimators._open_rows import Opened, open_rows
 from elmband.estimators._parameters import Settings, check_alpha
 from elmband.estimators._progress import fit_progress
+from elmband.estimators._sklearn import ClassifierMixin
 from elmband.estimators.ask import ask
 from elmband.models.classes import decision_question, label_question, probability_question
 from elmband.models.fitted import Fitted

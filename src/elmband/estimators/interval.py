@@ -4,8 +4,6 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from sklearn.base import MultiOutputMixin, RegressorMixin
-
 from elmband.estimators._evaluate import calibrated, evaluated
 from elmband.estimators._fit_layer import fit_published
 from elmband.estimators._fit_stack import fit_log_variance
@@ -13,6 +11,7 @@ from elmband.estimators._model import ELMModel
 from elmband.estimators._more_rows import check_one_noise_layer, refreshed, with_old_noise
 from elmband.estimators._open_rows import Opened
 from elmband.estimators._parameters import Settings
+from elmband.estimators._sklearn import MultiOutputMixin, RegressorMixin
 from elmband.estimators.ask import ask
 from elmband.layers.neurons import NeuronCounts
 from elmband.layers.output_layer import AlphaRule

@@ -4,12 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import MultiOutputMixin, RegressorMixin
-
 from elmband.estimators._fit_stack import fit_point
 from elmband.estimators._model import ELMModel
 from elmband.estimators._open_rows import Opened
 from elmband.estimators._parameters import Settings
+from elmband.estimators._sklearn import MultiOutputMixin, RegressorMixin
 from elmband.estimators.ask import ask
 from elmband.models.fitted import Fitted
 from elmband.models.intervals import mean_question
