@@ -103,3 +103,38 @@ def test_passes_of_a_checkpoint_without_its_job_are_told_of(here):
     (here / "kept" / "pass-01.safetensors").touch()
     found = told("fit", "rows.csv", "-t", "y", "-o", "o.st", "--checkpoint", "kept")
     assert found.startswith("kept holds pass-01.safetensors but no job.json")
+
+
+@pytest.mark.parametrize("command", ["predict", "triage"])
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("oops", "row 7: column 'a' holds 'oops', which is not a number; the model was trained"),
+        ("2024-01-03", "rows 0 to 59: column 'a' holds dates; the model was trained on numbers"),
+    ],
+)
+def test_models_of_plain_numbers_tell_of_columns_that_hold_none(here, command, value, reason):
+    table = pd.read_csv("rows.csv").astype({"a": object})
+    table.loc[7 if value == "oops" else slice(None), "a"] = value
+    table.to_csv("odd.csv", index=False)
+    outputs = ["-o", "o.csv"]
+    if command == "triage":
+        outputs += ["--review", "r.csv", "--max-width", "3"]
+    assert told(command, "m.st", "odd.csv", *outputs).startswith(f"odd.csv, {reason}")
+    assert not (here / "o.csv").exists()
+
+
+def test_models_of_plain_numbers_are_evaluated_where_a_column_is_constant(here, capsys):
+    pd.read_csv(here / "rows.csv").assign(b=1.0).to_csv("same.csv", index=False)
+    app(["evaluate", "m.st", "same.csv", "-t", "y"], standalone_mode=False)
+    assert "coverage" in capsys.readouterr().out
+
+
+def test_late_text_in_numbers_is_told_of_without_an_option_that_predict_does_not_have(here):
+    table = pd.DataFrame({"a": np.arange(150_000) / 7, "b": 0.5}).astype({"a": object})
+    table.loc[140_000, "a"] = "oops"
+    table.to_csv(here / "late.csv", index=False)
+    assert told("predict", "m.st", "late.csv", "-o", "o.csv") == (
+        "late.csv, row 140000: column 'a' holds 'oops', which is not a number; mend that value, or "
+        "make it empty."
+    )

@@ -161,3 +161,18 @@ def test_columns_of_two_names_are_refused_as_such(path):
     assert csv_columns(path, dialect_of(path, CsvDialect())).padded == frozenset()
     with pytest.raises(ValueError, match="two columns named 'a'"):
         scan(path)
+
+
+@pytest.mark.parametrize("cell", [" 2024-01-03", "2024-01-03 "])
+def test_days_with_blanks_around_them_are_dates(path, cell):
+    text = f"d,y\n{cell},1\n2025-07-01,2\n2023-03-05,3\n"
+    blank = next(iter(rows_of(path, text, encoder=TableEncoder()))).X
+    plain = next(iter(rows_of(path, text.replace(" ", ""), encoder=TableEncoder()))).X
+    np.testing.assert_array_equal(blank, plain)
+
+
+def test_late_bytes_that_are_no_text_are_told_of_in_our_words(path):
+    lines = [b"name,y", *[b"abcdefghij,1"] * MANY, b"k\xff,2"]
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(ValueError, match="holds bytes that are no text in UTF-8; mend that value"):
+        sum(len(chunk.X) for chunk in scan(path, target="y", encoder=TableEncoder()))

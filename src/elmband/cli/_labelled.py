@@ -35,6 +35,8 @@ def opened_labelled(model: Any, data: str, target: str | None, **how: Any) -> It
         # Numbers of a table, which may have other columns.
         known = model.fitted_.inputs.names
         how["features"] = None if known is None else list(known)
+        # An encoder would leave out columns that are constant here, and is only for classes.
+        how["plain"] = known is not None and not hasattr(model, "classes_")
     with opened(data, encoder=model.encoder_, target=name, remembered=remembered, **how) as rows:
         yield rows
 

@@ -19,7 +19,9 @@ from elmband.ground.wording import counted
 from elmband.models.classes import all_question
 from elmband.models.intervals import level_name
 from elmband.sources.encode import TableEncoder
-from elmband.sources.encode.raw import ColumnError, PlacedError, Where, at
+from elmband.sources.encode.raw import ColumnError, Numbers, PlacedError, Where, Words, at
+from elmband.sources.encode.read import read_column
+from elmband.sources.encode.written import quoted, read_numbers
 from elmband.sources.stream import Scan
 from elmband.sources.stream.csv_dialect import CsvDialect
 from elmband.sources.stream.file_table import FileTable, TableRows, file_table
@@ -40,17 +42,18 @@ def opened(
     csv: CsvDialect = _AS_FOUND,
     remembered: str | None = None,
     drop_missing: bool = False,
+    plain: bool = False,
     **columns: Any,
 ) -> Iterator[Any]:
-    """Give a scan of a file, or of standard input; tables with names are encoded.
+    """Give a scan of a file, or of standard input; tables with names are encoded, but `plain` ones.
 
     More columns than the `widest` table may have are refused before any are read. A column of
     `groups` is none of the features. CSV files are written as `csv` says. `remembered` is a target
     that the model knows, and that nobody asked for.
     """
     with readable(data) as path:
-        table, learning = is_table(path), not hasattr(encoder, "state_")
-        if table and encoder is None:
+        table, learning = is_table(path), not plain and not hasattr(encoder, "state_")
+        if table and encoder is None and not plain:
             encoder = TableEncoder()
         source = as_source(path, csv)
         parts = source.parts
@@ -205,7 +208,35 @@ def features_of(model: Any, table: Any) -> Any:
     if encoder is not None:
         return encoder.transform(table)
     names = model.feature_names_in_
-    return np.column_stack([_finite(name, table.column(name).to_numpy()) for name in names])
+    return np.column_stack([_finite(name, _numbers(name, table.column(name))) for name in names])
+
+
+def _numbers(name: str, column: Any) -> Any:
+    """Return a column as numbers, which text may be; refuse all else."""
+    values = column.to_numpy()
+    if values.dtype.kind in "biuf":
+        return values
+    with at(Where("X", 0, len(values)), name):
+        raw = read_column(column)
+        if isinstance(raw, Words):
+            return _written_numbers(raw)
+        if raw.missing.all():
+            return np.full(len(values), np.nan)
+        if not isinstance(raw, Numbers) or raw.kind != "numbers":
+            raise ColumnError(f"holds {raw.kind}; the model was trained on numbers; convert it.")
+        return raw.values
+
+
+def _written_numbers(words: Words) -> Any:
+    values, absent = read_numbers(words.levels)
+    rows = np.flatnonzero(np.append(np.isnan(values) & ~absent, False)[words.codes]).tolist()
+    if rows:
+        raise ColumnError(
+            f"holds {quoted(words.levels[words.codes[rows[0]]])}, which is not a number; the "
+            "model was trained on numbers: mend it, or leave out that row.",
+            rows[0],
+        )
+    return np.append(values, np.nan)[words.codes]
 
 
 def _finite(name: str, values: Any) -> Any:

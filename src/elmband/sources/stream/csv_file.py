@@ -25,8 +25,11 @@ _IS_NOT = {
     "date32": "not a date",
     "timestamp": "not a date",
     "time32": "not a time of day",
-    "dictionary<values=string, indices=int32, ordered=0>": "no text in UTF-8",
 }
+_ENCODING = (
+    "mend that value, or name the encoding of the file, as in encoding='latin-1' "
+    "(--encoding latin-1)"
+)
 _NUMBERS = re.compile(r"[+-]?\d+([.,;|\t][+-]?\d+)+")
 
 
@@ -41,24 +44,28 @@ class CsvPart(BatchesPart):
     def __init__(self, path: Path, asked: CsvDialect) -> None:
         self.dialect = dialect_of(path, asked)
         with reading(str(path), self.kind):
-            self.schema, self.padded = csv_columns(path, self.dialect)
+            self.schema, self.padded, blank = csv_columns(path, self.dialect)
         if all(map(_is_number, self.schema.names)):
             raise ValueError(
                 f"{path} begins with numbers; its first line must hold the names of the columns."
             )
         super().__init__(_as_float64(arrow_layout(str(path), self.schema, None)), (path,))
         self.manner = "" if asked == CsvDialect() else repr(self.dialect)
-        self._path, self._gaps = path, True
+        self._path, self._gaps, self._chosen = path, True, False
         self._types = {field.name: _later(field.type) for field in self.schema}
+        self._take_as_text(blank)
 
     def with_text(self, names: Collection[str]) -> "CsvPart":
         """Return the same rows with these columns as text."""
         part = copy(self)
+        part._take_as_text(names)  # noqa: SLF001 - its own
+        return part
+
+    def _take_as_text(self, names: Collection[str]) -> None:
         chosen = {name: field for name, field in self.layout.fields.items() if name in names}
         texts = {n: replace(field, dtype=None, kind="string") for n, field in chosen.items()}
-        part.layout = replace(self.layout, fields={**self.layout.fields, **texts})
-        part._types = {**self._types, **dict.fromkeys(texts, _text())}  # noqa: SLF001 - its own
-        return part
+        self.layout = replace(self.layout, fields={**self.layout.fields, **texts})
+        self._types = {**self._types, **dict.fromkeys(texts, _text())}
 
     def is_empty(self, name: str) -> bool:
         """Tell whether a column has no value in the first block."""
@@ -77,6 +84,7 @@ class CsvPart(BatchesPart):
         """Return the same rows with columns of these types; without `gaps` no text is missing."""
         part = copy(self)
         part._types, part._gaps = {**self._types, **types}, gaps  # noqa: SLF001 - its own
+        part._chosen = True  # noqa: SLF001 - its own
         return part
 
     def batches(
@@ -105,6 +113,8 @@ class CsvPart(BatchesPart):
         value = reason.rpartition("invalid value ")[2]
         name = self.schema.names[int(column)]
         is_not = _IS_NOT.get(str(self._types[name]).partition("[")[0], "not a number")
+        if "invalid UTF8" in reason:
+            return f"{place}: column {name!r} holds bytes that are no text in UTF-8; {_ENCODING}."
         way = self._way_on(name, value, is_not)
         return f"{place}: column {name!r} holds {value}, which is {is_not}; {way}."
 
@@ -112,14 +122,11 @@ class CsvPart(BatchesPart):
         """Return what to do about a value."""
         if not self._gaps:
             return "mend that value, or write CSV, to which cells are copied as they are"
-        if is_not == "no text in UTF-8":
-            return (
-                "mend that value, or name the encoding of the file, as in encoding='latin-1' "
-                "(--encoding latin-1)"
-            )
         other = other_point(value) if is_not == "not a number" else None
         if other is not None:
             return f"name the decimal point with decimal={other!r} (--decimal {other})"
+        if self._chosen:
+            return "mend that value, or make it empty"
         option = shlex.quote(f"{name}=text")
         return (
             f"mend that value, or take the column as text with types={{{name!r}: 'text'}} "

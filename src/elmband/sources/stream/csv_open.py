@@ -13,6 +13,8 @@ from elmband.sources.stream.errors import needed
 
 # Whole numbers such as 00501 and 007, which are names.
 _PADDED = r"^\s*[+-]?0\d+\s*$"
+# Days with blanks around them, which Arrow finds to be dates, and then does not read with a time.
+_BLANK = r"^\s|\s$"
 
 
 class CsvColumns(NamedTuple):
@@ -24,10 +26,13 @@ class CsvColumns(NamedTuple):
         Their names and types.
     padded : frozenset of str
         Those of whole numbers, some of which begin with zeros.
+    blank : frozenset of str
+        Those of days, some of which have blanks around them.
     """
 
     schema: Any
     padded: frozenset[str]
+    blank: frozenset[str]
 
 
 @contextmanager
@@ -126,22 +131,27 @@ def csv_columns(path: Path, dialect: CsvDialect) -> CsvColumns:
         pass
     names = schema.names
     if len(set(names)) < len(names):
-        return CsvColumns(schema, frozenset())
+        return CsvColumns(schema, frozenset(), frozenset())
     if pa.null() in schema.types:
         # Marks of absence alone may be levels of text: then this is no column of numbers.
         with _reader(path, dialect, None, None) as reader:
             found = zip(schema, reader.schema, strict=True)
             schema = pa.schema([b if pa.types.is_null(a.type) else a for a, b in found])
     whole = [field.name for field in schema if pa.types.is_integer(field.type)]
-    return CsvColumns(schema, _padded(path, dialect, whole))
+    days = [field.name for field in schema if pa.types.is_date(field.type)]
+    padded, blank = (
+        _matching(path, dialect, names, pattern)
+        for names, pattern in ((whole, _PADDED), (days, _BLANK))
+    )
+    return CsvColumns(schema, padded, blank)
 
 
-def _padded(path: Path, dialect: CsvDialect, whole: list[str]) -> frozenset[str]:
-    """Return the columns of whole numbers in which some begin with zeros."""
-    if not whole:
+def _matching(path: Path, dialect: CsvDialect, names: list[str], pattern: str) -> frozenset[str]:
+    """Return those of some columns in which any cell of the first block matches a pattern."""
+    if not names:
         return frozenset()
     pa, compute = (needed(name, str(path)) for name in ("pyarrow", "pyarrow.compute"))
-    with open_csv(path, dialect, dict.fromkeys(whole, pa.string())) as (_, batches):
+    with open_csv(path, dialect, dict.fromkeys(names, pa.string())) as (_, batches):
         batch = next(batches, None)
     if batch is None:
         return frozenset()
@@ -149,5 +159,5 @@ def _padded(path: Path, dialect: CsvDialect, whole: list[str]) -> frozenset[str]
     return frozenset(
         name
         for name, column in columns
-        if compute.any(compute.match_substring_regex(column, _PADDED)).as_py()
+        if compute.any(compute.match_substring_regex(column, pattern)).as_py()
     )
