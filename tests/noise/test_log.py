@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from elmband.layers.member import Judged
 from elmband.layers.neurons import Neurons
 from elmband.sums.moments import Chunk
 from elmband.sums.scaling import Scaling
+from elmband.uncertainty.noise import log as log_noise
 from elmband.uncertainty.noise.log import LogNoise, NoiseVariance
 
 RNG = np.random.default_rng(0)
@@ -228,6 +231,28 @@ def test_the_chosen_strength_is_no_worse_than_others_beyond_chance():
         _, other = fit(H, Q, model.alpha * factor)
         worse = deviance(left_out.log) - deviance(other.log)
         assert worse.mean() < worse.std() / np.sqrt(N)
+
+
+# Deviances of 2,000 rows of dbbmi left out, from the largest γ on, half a decade apart: they rise,
+# and fall once more where leaving rows out is told too well.
+@pytest.mark.parametrize(
+    ("deviances", "best"),
+    [
+        ([1827, 1784, 1658, 1338, 789, 344, 192, 165, 169, 187, 212, 225, 202, 123, 0], 7),
+        ([1675, 1636, 1522, 1232, 723, 277, 95, 54, 53, 61, 77, 93, 95, 71, 0], 8),
+        ([1646, 1598, 1462, 1137, 640, 267, 108, 47, 27, 22, 19, 10, 0, 2, 10], 12),
+    ],
+)
+def test_the_search_ends_before_strengths_that_are_praised_too_much(monkeypatch, deviances, best):
+    eigen = SimpleNamespace(s=np.ones(2000), n=2000.0, values=np.ones(3))
+    strengths = [10.0 ** (4 - k / 2) for k in range(15)]
+
+    def told(_eigen, _q, gamma, state):
+        deviance = 1e-4 * deviances[strengths.index(gamma)]
+        return log_noise._Tried(gamma, deviance, state, np.zeros(2000))
+
+    monkeypatch.setattr(log_noise, "_try", told)
+    assert log_noise._best(eigen, np.ones(2000), strengths)[0] == strengths[best]
 
 
 def test_pure_noise_is_given_a_nearly_constant_variance():

@@ -34,8 +34,9 @@ _TOLERANCE = 1e-7
 # Deviances that agree to this are equal, and the larger γ is kept.
 _TIE = 1e-6
 # The search for γ ends after so many that are worse than the best, where rows are many: of few rows
-# left out the deviance goes up and down. They are a factor of ten apart.
-_WORSE, _MANY_ROWS = 3, 1000
+# left out the deviance goes up and down. They are a factor of ten apart. The weakest γ must not be
+# tried after that: leaving a row out is a step of a limited length there, and praises them.
+_WORSE, _MANY_ROWS = 2, 1000
 # Squared residuals this far below their mean say nothing more about the noise.
 _LEAST = 1e-6
 # Leaving a row out may not move its log-variance further than this: one step is a linearisation.
