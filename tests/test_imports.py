@@ -34,6 +34,7 @@ def test_models_load_no_solvers_of_scikit_learn():
 
 def test_names_are_listed_and_others_are_refused():
     assert {*elmband.__all__, "metrics", "datasets"} <= set(dir(elmband))
+    assert elmband.models.__name__ == "elmband.models"
     assert elmband.metrics.picp([1.0], [[0.0, 2.0]]) == 1
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         elmband.nothing  # noqa: B018 - looking at it is what fails
@@ -47,7 +48,9 @@ def test_type_checkers_know_the_names(tmp_path):
         "import elmband\n"
         "reveal_type(elmband.ELMRegressor())\n"
         "reveal_type(elmband.metrics.picp)\n"
-        "elmband.nothing\n",
+        "elmband.nothing\n"
+        "elmband.ELMRegressor(nope=1)\n"
+        "elmband.ELMRegressor().set_params(alpha='gcv').score([[1.0]], [1.0])\n",
         encoding="utf-8",
     )
     result = subprocess.run(
@@ -61,6 +64,8 @@ def test_type_checkers_know_the_names(tmp_path):
     assert '"elmband.estimators.point.ELMRegressor"' in result.stdout
     assert "def (y_true: " in result.stdout
     assert 'Module has no attribute "nothing"' in result.stdout
+    assert 'Unexpected keyword argument "nope" for "ELMRegressor"' in result.stdout
+    assert "Found 2 errors" in result.stdout
 
 
 def test_a_star_brings_all_names():
