@@ -110,7 +110,7 @@ def test_answers_are_those_of_the_model(service, model, ending, tmp_path, monkey
     mean, interval = model.predict(rows, confidence_level=LEVEL)
     told = (found.body[name] for name in ("mean", "lower", "upper"))
     for one, other in zip(told, (mean, *interval.T), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6)
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
